@@ -1,0 +1,285 @@
+package tokensort
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Options of a Sorter. The zero value is good.
+type Options struct {
+	// Dir takes the runs, in a directory of the sorter's own. Default the system's directory for temporary files.
+	Dir string
+	// Memory is about how many bytes of rows are held before they are spilled. Default 64 MiB.
+	Memory int64
+	// FanIn is the most runs that are open at a time. Each takes some 400 KiB. Default 64.
+	FanIn int
+}
+
+func (o Options) withDefaults() Options {
+	o.Memory = cmp.Or(o.Memory, 64<<20)
+	o.FanIn = cmp.Or(o.FanIn, 64)
+	return o
+}
+
+// Validate reports all settings that make no sense, joined.
+func (o Options) Validate() error {
+	var errs []error
+	if o.Memory < 0 {
+		errs = append(errs, fmt.Errorf("memory of %d bytes is negative", o.Memory))
+	}
+	if o.FanIn < 0 || o.FanIn == 1 {
+		errs = append(errs, fmt.Errorf("runs are merged %d at a time, but two are the least", o.FanIn))
+	}
+	return errors.Join(errs...)
+}
+
+// Sorter sorts rows. It belongs to one goroutine, until it is sorted: then any number of streams may be read at a time. It starts no
+// goroutine, and makes no file before rows outgrow the memory.
+type Sorter struct {
+	opts   Options
+	bytes  []byte // keys and values of the rows held, one after the other
+	rows   []heldRow
+	total  int64
+	dir    string // of the runs; empty while there are none
+	runs   []string
+	kept   int // first runs, which are not the sorter's to remove
+	made   int // runs that were made, for their names
+	sorted bool
+}
+
+// heldRow is a row in memory. Rows are added at ascending places, which keeps equal keys in their order.
+type heldRow struct {
+	prefix     uint64
+	at         uint32
+	key, value uint32 // lengths
+}
+
+const (
+	heldBytes = 24 // of a heldRow
+	// maxHeld is what places of 32 bits reach.
+	maxHeld = math.MaxUint32 - 1<<20
+)
+
+// NewSorter makes a sorter. Close removes what it leaves on the disk.
+func NewSorter(opts Options) (*Sorter, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, fmt.Errorf("sort options: %w", err)
+	}
+	return &Sorter{opts: opts.withDefaults()}, nil
+}
+
+// Add takes a row. Key and value are copied.
+func (s *Sorter) Add(key, value []byte) error {
+	if s.sorted {
+		return errors.New("add a row to what is sorted already")
+	}
+	size := int64(len(key)) + int64(len(value))
+	if size > maxHeld {
+		return fmt.Errorf("sort a row of %d bytes: too large", size)
+	}
+	if held := int64(len(s.bytes)); len(s.rows) > 0 && (held+size+int64(len(s.rows)+1)*heldBytes > s.opts.Memory || held+size > maxHeld) {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	s.rows = append(s.rows, heldRow{prefix: sortPrefix(key), at: uint32(len(s.bytes)), key: uint32(len(key)), value: uint32(len(value))})
+	s.grow(len(key) + len(value))
+	s.bytes = append(append(s.bytes, key...), value...)
+	s.total++
+	return nil
+}
+
+// sortPrefix is a number by which rows are compared first: where it differs, keys compare as it does. Keys with a token of 64 bits begin
+// with 8 zeros, and get the 63 bits behind them; others get the first 63, above all of those.
+func sortPrefix(key []byte) uint64 {
+	if p := first8(key); p != 0 {
+		return p>>1 | 1<<63
+	}
+	return first8(key[min(8, len(key)):]) >> 1
+}
+
+// first8 reads 8 bytes as a number, as if zeros followed the end.
+func first8(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	var padded [8]byte
+	copy(padded[:], key)
+	return binary.BigEndian.Uint64(padded[:])
+}
+
+// Rows is the number of rows added.
+func (s *Sorter) Rows() int64 { return s.total }
+
+func (s *Sorter) key(r heldRow) []byte { return s.bytes[r.at : r.at+r.key] }
+func (s *Sorter) value(r heldRow) []byte {
+	return s.bytes[r.at+r.key : r.at+r.key+r.value]
+}
+
+// grow makes room for n more bytes: twice the room there was, but not beyond the memory, which append would not know.
+func (s *Sorter) grow(n int) {
+	if need := len(s.bytes) + n; need > cap(s.bytes) {
+		s.bytes = slices.Grow(s.bytes, max(n, min(2*cap(s.bytes), int(min(s.opts.Memory, maxHeld)))-len(s.bytes)))
+	}
+}
+
+func (s *Sorter) sortHeld() {
+	slices.SortFunc(s.rows, func(a, b heldRow) int {
+		if a.prefix != b.prefix {
+			return cmp.Compare(a.prefix, b.prefix)
+		}
+		if c := bytes.Compare(s.key(a), s.key(b)); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+}
+
+// spill writes the rows held as a run.
+func (s *Sorter) spill() error {
+	s.sortHeld()
+	path, err := s.writeRun(func(w *Writer) error {
+		for _, r := range s.rows {
+			if err := w.Add(s.key(r), s.value(r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("spill %d rows: %w", len(s.rows), err)
+	}
+	s.runs = append(s.runs, path)
+	s.bytes, s.rows = s.bytes[:0], s.rows[:0]
+	return nil
+}
+
+// writeRun makes a file of what fill adds.
+func (s *Sorter) writeRun(fill func(*Writer) error) (path string, err error) {
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp(s.opts.Dir, "sort-*"); err != nil {
+			return "", diskError(s.opts.Dir, err)
+		}
+	}
+	path = filepath.Join(s.dir, fmt.Sprintf("run-%06d", s.made))
+	s.made++
+	return path, WriteRun(path, fill)
+}
+
+// Sort ends the adding of rows. When it returns, streams can be opened.
+func (s *Sorter) Sort(ctx context.Context) error {
+	if s.sorted {
+		return nil
+	}
+	s.sorted = true
+	if len(s.runs) == 0 {
+		s.sortHeld()
+		return nil
+	}
+	if len(s.rows) > 0 {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	s.bytes, s.rows = nil, nil // the merge needs the memory
+	for len(s.runs) > s.opts.FanIn {
+		if err := s.pass(ctx); err != nil {
+			return fmt.Errorf("merge %d runs: %w", len(s.runs), err)
+		}
+	}
+	return nil
+}
+
+// pass merges neighbours, which keeps equal keys in their order.
+func (s *Sorter) pass(ctx context.Context) error {
+	var merged []string
+	kept := s.kept
+	s.kept = 0
+	for some := range slices.Chunk(s.runs, s.opts.FanIn) {
+		in, err := openAll(some)
+		if err != nil {
+			return err
+		}
+		path, err := s.writeRun(func(w *Writer) error { return Each(ctx, in, w.Add) })
+		if err != nil {
+			return err
+		}
+		merged = append(merged, path)
+		theirs := min(kept, len(some))
+		kept -= theirs
+		for _, p := range some[theirs:] {
+			if err := os.Remove(p); err != nil {
+				return err
+			}
+		}
+	}
+	s.runs = merged
+	return nil
+}
+
+// openAll opens runs and merges them.
+func openAll(paths []string) (Stream, error) {
+	if len(paths) == 0 {
+		return Empty(), nil
+	}
+	var streams []Stream
+	for _, p := range paths {
+		r, err := Open(p)
+		if err != nil {
+			for _, open := range streams {
+				err = errors.Join(err, open.Close())
+			}
+			return nil, err
+		}
+		streams = append(streams, r)
+	}
+	return Merge(streams...), nil
+}
+
+// Open gives all rows in order, from the first, as often as it is called.
+func (s *Sorter) Open() (Stream, error) {
+	if !s.sorted {
+		return nil, errors.New("open rows that are not sorted yet")
+	}
+	if len(s.runs) == 0 {
+		return &heldStream{sorter: s, at: -1}, nil
+	}
+	return openAll(s.runs)
+}
+
+// Close removes all files. Streams are to be closed before.
+func (s *Sorter) Close() error {
+	s.bytes, s.rows, s.runs = nil, nil, nil
+	if s.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// heldStream reads rows that were never spilled.
+type heldStream struct {
+	sorter *Sorter
+	at     int
+}
+
+func (h *heldStream) Next() error {
+	h.at++
+	if h.at >= len(h.sorter.rows) {
+		h.at = len(h.sorter.rows)
+		return io.EOF
+	}
+	return nil
+}
+
+func (h *heldStream) Key() []byte   { return h.sorter.key(h.sorter.rows[h.at]) }
+func (h *heldStream) Value() []byte { return h.sorter.value(h.sorter.rows[h.at]) }
+func (h *heldStream) Close() error  { return nil }

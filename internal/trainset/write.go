@@ -1,0 +1,395 @@
+package trainset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
+
+	"manifest/export"
+	"manifest/internal/rowform"
+	"manifest/internal/sampling"
+	"manifest/internal/tokensort"
+	"manifest/tokenrange"
+)
+
+// WriteOptions of the files.
+type WriteOptions struct {
+	// Dir is where the dataset is made, PartsDir where pieces of files are put: both exist, on one file system.
+	Dir, PartsDir string
+	// Files says how they look. What concerns places, columns and order is set here.
+	Files export.Options
+}
+
+// Written is what was made.
+type Written struct {
+	Counts  Counts
+	Splits  []export.SplitFiles
+	Files   []export.File
+	Rejects []export.File
+	Unfit   map[string]int64
+	Proof   sampling.Proof
+	// HashesKnown tells that the proof is about content hashes too.
+	HashesKnown bool
+	// Dataset describes the columns.
+	Dataset *export.Dataset
+}
+
+// pieceRows is the number of rows that are encoded as one piece: a row group, so that pieces are strung together as they are.
+const pieceRows = 131_072
+
+// recordRows is the number of rows in a record on its way to a file.
+const recordRows = 8192
+
+// Write makes the files of the decisions, and proves from their rows that nothing is in two splits. A proof that does not hold is an error.
+func (b *Builder) Write(ctx context.Context, opts WriteOptions) (*Written, error) {
+	sorted, err := b.final(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("put images in order: %w", err)
+	}
+	b.rejectsInOrder()
+	w := &writing{builder: b, opts: opts, out: &Written{Counts: b.counts, Unfit: map[string]int64{}, HashesKnown: b.plan.hash != nil}}
+	err = w.all(ctx, sorted)
+	if err := errors.Join(err, sorted.Close()); err != nil {
+		return nil, fmt.Errorf("write images: %w", err)
+	}
+	if !w.out.Proof.Holds() {
+		return nil, fmt.Errorf("%w: splits leak: %v", ErrInput, w.out.Proof.Examples)
+	}
+	if err := w.rejects(ctx); err != nil {
+		return nil, fmt.Errorf("write rejects: %w", err)
+	}
+	return w.out, nil
+}
+
+// final sorts the kept images by split and order, and rejects those that were decided against.
+//
+//	key: number of the split, capture time (ByTime; those without last), sample hash, image
+//	value: decision, joined row
+func (b *Builder) final(ctx context.Context) (*tokensort.Sorter, error) {
+	sorter, err := tokensort.NewSorter(b.sorting())
+	if err != nil {
+		return nil, err
+	}
+	left, err := b.decisions.decisions.Open()
+	if err != nil {
+		return nil, errors.Join(err, sorter.Close())
+	}
+	right, err := tokensort.Open(b.accepted)
+	if err != nil {
+		return nil, errors.Join(err, left.Close(), sorter.Close())
+	}
+	var sortKey, value []byte
+	var cells [][]byte
+	join := tokensort.NewJoin(left, nil, right)
+	err = tokensort.Each(ctx, join, func(key, decision []byte) error {
+		row, ok := join.Right(0)
+		if !ok {
+			return fmt.Errorf("%w: a decision about nothing", ErrInput)
+		}
+		d, err := sampling.ParseDecision(decision)
+		if err != nil {
+			return err
+		}
+		switch d.Outcome {
+		case sampling.Duplicate:
+			return b.reject(key, row, ReasonDuplicate, d.Of)
+		case sampling.PinnedApart:
+			return b.reject(key, row, ReasonPinnedApart, nil)
+		}
+		sortKey = append(sortKey[:0], byte(d.Split))
+		if b.plan.spec.Order == ByTime {
+			if cells, err = rowform.Cells(cells[:0], row); err != nil {
+				return err
+			}
+			if sortKey, err = appendTime(sortKey, cells[b.plan.time.cell]); err != nil {
+				return err
+			}
+		}
+		sortKey = appendUint64(sortKey, uint64(d.SampleHash))
+		sortKey = append(sortKey, key...)
+		value = append(rowform.AppendContent(value[:0], decision), row...)
+		return sorter.Add(sortKey, value)
+	})
+	if err := errors.Join(err, sorter.Sort(ctx)); err != nil {
+		return nil, errors.Join(err, sorter.Close())
+	}
+	return sorter, nil
+}
+
+// appendTime appends a time so that bytes have its order, with NULL behind all.
+func appendTime(dst, content []byte) ([]byte, error) {
+	if content == nil {
+		return append(dst, 1), nil
+	}
+	millis, err := millisOf(content)
+	return appendUint64(append(dst, 0), uint64(millis)^1<<63), err
+}
+
+func appendUint64(dst []byte, v uint64) []byte {
+	for shift := 56; shift >= 0; shift -= 8 {
+		dst = append(dst, byte(v>>shift))
+	}
+	return dst
+}
+
+// writing makes the files.
+type writing struct {
+	builder *Builder
+	opts    WriteOptions
+	out     *Written
+	prover  *sampling.Prover
+}
+
+// splitData is the dataset of one split, in pieces that are encoded at the same time.
+type splitData struct {
+	name    string
+	dataset *export.Dataset
+	pieces  []string
+}
+
+func (w *writing) all(ctx context.Context, sorted *tokensort.Sorter) (err error) {
+	if w.prover, err = sampling.NewProver(w.builder.sorting()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.prover.Close()) }()
+	splits := make([]*splitData, len(w.builder.plan.SplitNames()))
+	for i, name := range w.builder.plan.SplitNames() {
+		if splits[i], err = w.newSplit(name); err != nil {
+			return err
+		}
+	}
+	w.out.Dataset = splits[0].dataset
+	if err := w.encode(ctx, sorted, splits); err != nil {
+		return err
+	}
+	if w.out.Proof, err = w.prover.Prove(ctx); err != nil {
+		return err
+	}
+	return w.finish(ctx, splits)
+}
+
+func (w *writing) newSplit(name string) (*splitData, error) {
+	dir := filepath.Join(w.opts.PartsDir, name)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return nil, err
+	}
+	opts := w.opts.Files
+	opts.WorkDir, opts.FilePrefix, opts.Columns, opts.Filter, opts.PartitionKey = dir, name, nil, nil, []string{"image_id"}
+	opts.Parquet.Sorting = nil
+	switch p := w.builder.plan; {
+	case p.spec.Order == ByTime && p.HasColumn("capture_time"):
+		opts.Parquet.Sorting = []export.SortingColumn{{Path: "capture_time"}}
+	case p.spec.Order == ByHash && p.HasColumn("sample_hash"):
+		opts.Parquet.Sorting = []export.SortingColumn{{Path: "sample_hash"}}
+	}
+	d, err := export.New(w.builder.plan.Schema(), opts)
+	return &splitData{name: name, dataset: d}, err
+}
+
+// encode reads the images in order and hands pieces of rows to encoders.
+func (w *writing) encode(ctx context.Context, sorted *tokensort.Sorter, splits []*splitData) error {
+	in, err := sorted.Open()
+	if err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	// A piece of rows of some 300 bytes takes 50 MiB until it is encoded.
+	g.SetLimit(int(max(1, min(int64(w.builder.opts.Parallelism), w.builder.opts.Memory/4/(64<<20)))))
+	var at *piece
+	start := func() {
+		if at == nil {
+			return
+		}
+		p := at
+		at = nil
+		p.split.pieces = append(p.split.pieces, p.id)
+		g.Go(func() error { return w.encodePiece(gctx, p) })
+	}
+	err = tokensort.Each(gctx, in, func(key, value []byte) error {
+		split := splits[key[0]]
+		if at != nil && (at.split != split || len(at.rows) == pieceRows) {
+			start()
+		}
+		if at == nil {
+			at = &piece{split: split, id: fmt.Sprintf("%08d", len(split.pieces))}
+		}
+		at.add(value)
+		return w.prove(value, split.name)
+	})
+	if err == nil {
+		start()
+	}
+	return errors.Join(err, g.Wait())
+}
+
+// piece is rows that wait to be encoded.
+type piece struct {
+	split *splitData
+	id    string
+	bytes []byte
+	rows  []int // ends of rows in bytes
+}
+
+func (p *piece) add(value []byte) {
+	p.bytes = append(p.bytes, value...)
+	p.rows = append(p.rows, len(p.bytes))
+}
+
+// prove hands a final row to the prover.
+func (w *writing) prove(value []byte, split string) error {
+	d, cells, err := parseFinal(nil, value)
+	if err != nil {
+		return err
+	}
+	var hash []byte
+	if h := w.builder.plan.hash; h != nil {
+		if hash, _, err = h.text(nil, cells); err != nil {
+			return err
+		}
+	}
+	return w.prover.Add(cells[idCell], d.Group, hash, split)
+}
+
+// parseFinal reads a decision and the cells of its joined row.
+func parseFinal(cells [][]byte, value []byte) (sampling.Decision, [][]byte, error) {
+	decision, row, err := rowform.Take(value)
+	if err != nil {
+		return sampling.Decision{}, nil, err
+	}
+	d, err := sampling.ParseDecision(decision)
+	if err != nil {
+		return d, nil, err
+	}
+	cells, err = rowform.Cells(cells[:0], row)
+	return d, cells, err
+}
+
+func (w *writing) encodePiece(ctx context.Context, p *piece) (err error) {
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, w.builder.plan.Schema())
+	defer builder.Release()
+	var cells [][]byte
+	var buf []byte
+	return writePiece(ctx, p.split.dataset, p.id, builder, len(p.rows), func(i int) error {
+		from := 0
+		if i > 0 {
+			from = p.rows[i-1]
+		}
+		d, c, err := parseFinal(cells, p.bytes[from:p.rows[i]])
+		if err != nil {
+			return err
+		}
+		cells = c
+		buf, err = w.builder.plan.buildRow(builder, cells, d, p.split.name, buf)
+		return err
+	})
+}
+
+// writePiece writes n rows, which row builds, as a part of a dataset.
+func writePiece(ctx context.Context, d *export.Dataset, id string, builder *array.RecordBuilder, n int, row func(int) error) error {
+	part, err := d.Begin(ctx, tokenrange.Split{ID: id})
+	if err != nil {
+		return err
+	}
+	write := func() error {
+		rec := builder.NewRecord()
+		defer rec.Release()
+		return part.Write(ctx, rec)
+	}
+	for i := range n {
+		if err := row(i); err != nil {
+			part.Abort()
+			return err
+		}
+		if (i+1)%recordRows == 0 || i+1 == n {
+			if err := write(); err != nil {
+				part.Abort()
+				return err
+			}
+		}
+	}
+	if err := part.Commit(ctx); err != nil {
+		part.Abort()
+		return err
+	}
+	return nil
+}
+
+// finish strings the pieces of each split together. A split without rows has no file, unless there are none at all.
+func (w *writing) finish(ctx context.Context, splits []*splitData) error {
+	for i, s := range splits {
+		files := export.SplitFiles{Name: s.name}
+		if len(w.builder.plan.spec.Splits) > 0 {
+			files.Share = w.builder.plan.spec.Splits[i].Share.String()
+		}
+		if len(s.pieces) > 0 || i == 0 && w.builder.counts.Kept == 0 {
+			res, err := s.dataset.Finish(ctx, s.pieces, w.opts.Dir)
+			if err != nil {
+				return err
+			}
+			for column, n := range res.Unfit {
+				w.out.Unfit[column] += n
+			}
+			files.Rows, files.Files = res.Rows, len(res.Files)
+			for _, f := range res.Files {
+				files.Bytes += f.Bytes
+			}
+			w.out.Files = append(w.out.Files, res.Files...)
+		}
+		w.out.Splits = append(w.out.Splits, files)
+	}
+	return nil
+}
+
+// rejects writes the images that were rejected, if there are some.
+func (w *writing) rejects(ctx context.Context) error {
+	b := w.builder
+	if err := b.rejects.Sort(ctx); err != nil || b.rejects.Rows() == 0 {
+		return err
+	}
+	schema, err := b.plan.RejectSchema()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(w.opts.PartsDir, "rejects")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return err
+	}
+	opts := w.opts.Files
+	opts.WorkDir, opts.Dir, opts.FilePrefix, opts.Columns, opts.Filter, opts.PartitionKey, opts.Shards = dir, "rejects", "rejects", nil, nil, nil, 0
+	opts.Derived = nil // of columns that these rows don't have
+	opts.Parquet.Sorting, opts.Parquet.Dictionary, opts.Parquet.NoBounds = nil, nil, nil
+	d, err := export.New(schema, opts)
+	if err != nil {
+		return err
+	}
+	res, err := w.writeRejects(ctx, d, schema)
+	w.out.Rejects = res.Files
+	return err
+}
+
+func (w *writing) writeRejects(ctx context.Context, d *export.Dataset, schema *arrow.Schema) (export.Result, error) {
+	in, err := w.builder.rejects.Open()
+	if err != nil {
+		return export.Result{}, err
+	}
+	defer in.Close()
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer builder.Release()
+	err = writePiece(ctx, d, "00000000", builder, int(w.builder.rejects.Rows()), func(int) error {
+		if err := in.Next(); err != nil {
+			return err
+		}
+		return rowform.BuildRow(builder, in.Value())
+	})
+	if err != nil {
+		return export.Result{}, err
+	}
+	return d.Finish(ctx, []string{"00000000"}, w.opts.Dir)
+}
