@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// fromSnapshots takes a snapshot of the keyspace on every node, and returns the site as it is read from those.
+func (s *site) fromSnapshots(t *testing.T) *site {
+	t.Helper()
+	const tag = "e2e"
+	files := *s
+	files.shared, files.env = []string{"--snapshot-tag", tag}, nil
+	for node := range s.cluster.Hosts() {
+		if _, err := s.cluster.NodeTool(t.Context(), node, "snapshot", "--tag", tag, "--", s.keyspace); err != nil {
+			t.Fatal(err)
+		}
+		dir, err := s.cluster.DataDir(node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files.shared = append(files.shared, "--snapshot", dir)
+	}
+	t.Cleanup(func() {
+		for node := range s.cluster.Hosts() {
+			if _, err := s.cluster.NodeTool(context.WithoutCancel(t.Context()), node, "clearsnapshot", "-t", tag, "--", s.keyspace); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return &files
+}
+
+// checkSnapshots reads all tables again, from snapshots, and compares the rows with those that the other client read, and the statistics byte
+// for byte with those of the live nodes.
+func (s *site) checkSnapshots(t *testing.T, d draws, tables []string) {
+	files := s.fromSnapshots(t)
+	t.Run("exports", func(t *testing.T) { files.checkExports(t, d, tables) })
+	t.Run("selections", func(t *testing.T) { files.checkSelections(t, d) })
+	t.Run("statistics", func(t *testing.T) {
+		named := []string{"--keyspace", s.keyspace}
+		compareBytes(t, s.statistics(t, d, s.rows["tag_image_index"], named...), files.statistics(t, d, s.rows["tag_image_index"], named...))
+		for _, c := range groupingCases {
+			if slices.Contains(tables, c.table) {
+				group := []string{"--table", s.flag(c.table), "--by", c.by, "--agg", c.agg}
+				compareBytes(t, s.statistics(t, d, s.rows[c.table], group...), files.statistics(t, d, s.rows[c.table], group...))
+			}
+		}
+	})
+}

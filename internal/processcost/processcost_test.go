@@ -1,0 +1,37 @@
+package processcost
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+)
+
+func TestMedian(t *testing.T) {
+	seconds := func(all ...int) (runs []Cost) {
+		for _, s := range all {
+			runs = append(runs, Cost{Wall: time.Duration(s) * time.Second})
+		}
+		return runs
+	}
+	for _, c := range []struct {
+		runs []Cost
+		want float64
+	}{{seconds(7), 7}, {seconds(9, 1, 4), 4}, {seconds(8, 2, 4, 100), 6}} {
+		if got := Median(c.runs, Seconds); got != c.want {
+			t.Errorf("the median of %v is %v, want %v", c.runs, got, c.want)
+		}
+	}
+}
+
+func TestRunMeasuresTheProcess(t *testing.T) {
+	c, err := Run(exec.Command("sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.CPU <= 0 || c.Wall < c.CPU/2 || MiB(c) < 0.1 {
+		t.Errorf("a shell that counts cost %+v", c)
+	}
+	if _, err := Run(exec.Command("sh", "-c", "exit 3")); err == nil {
+		t.Error("a process that failed has a cost")
+	}
+}
