@@ -44,7 +44,7 @@ func LargestPartitions(receipts []Receipt) Largest {
 // Wants tells whether a partition of that size may be among the largest. Where
 // partitions are added in token order it is exact.
 func (l *Largest) Wants(rows, bytes int64) bool {
-	return wants(l.ByRows, rows, byRows) && rows > 1 || wants(l.ByBytes, bytes, byBytes)
+	return rows > 1 && wants(l.ByRows, rows, byRows) || wants(l.ByBytes, bytes, byBytes)
 }
 
 // Add takes a partition in, and tells whether it is among the largest so far.

@@ -30,9 +30,14 @@ type records struct {
 	static     cellIndex
 	regular    cellIndex
 
-	rows  int
-	bytes int // of values in the record
+	rows int // in the record
+
+	total int64 // bytes of the values of all records
+	taken int64 // of those before this one
 }
+
+// bytes are those of the values in the record.
+func (r *records) bytes() int { return int(r.total - r.taken) }
 
 // output is one column of the records.
 type output struct {
@@ -135,7 +140,7 @@ func (r *records) take(more bool) arrow.Record {
 		rec.Release()
 		rec = array.NewRecord(r.projection.schema, nil, int64(r.rows))
 	}
-	r.rows, r.bytes = 0, 0
+	r.rows, r.taken = 0, r.total
 	return rec
 }
 
@@ -180,7 +185,7 @@ func (r *records) row(m *merge.Merger) error {
 }
 
 func (r *records) value(o *output, v []byte) error {
-	r.bytes += len(v)
+	r.total += int64(len(v))
 	return o.appender.Append(v)
 }
 

@@ -26,9 +26,22 @@ type Query struct {
 	// the help of the indexes, so that reading a few of many long ones is cheap. It
 	// is called from the scan's goroutine.
 	Keys func(key []byte) bool
+	// Partition is told each partition that gave rows, behind the last of them,
+	// from the scan's goroutine; nil means nobody wants to know.
+	Partition func(Partition)
 	// Now is the moment of the read in seconds since 1970: what has expired at it
 	// is gone. Scans that belong together have the same.
 	Now int64
+}
+
+// Partition is what a scan gave of a partition.
+type Partition struct {
+	// Key is its serialized key, valid during the call.
+	Key []byte
+	// Token is where it lies.
+	Token tokenrange.Token
+	// Rows counts its rows, Bytes those of the values of them that were asked for.
+	Rows, Bytes int64
 }
 
 // Options bound what a scan takes. The zero value is good for local files.
@@ -191,16 +204,23 @@ func (s *scan) partition(ctx context.Context, m *merge.Merger) error {
 	if err := s.records.partition(m); err != nil {
 		return m.Fault(err)
 	}
+	rows, bytes := s.stats.Rows, s.records.total
 	for {
 		ok, err := m.Next()
-		if err != nil || !ok {
+		if err != nil {
 			return err
+		}
+		if !ok {
+			if s.query.Partition != nil && s.stats.Rows > rows {
+				s.query.Partition(Partition{Key: m.Key(), Token: m.Token(), Rows: s.stats.Rows - rows, Bytes: s.records.total - bytes})
+			}
+			return nil
 		}
 		if err := s.records.row(m); err != nil {
 			return m.Fault(err)
 		}
 		s.stats.Rows++
-		if s.records.rows < s.opts.RecordRows && s.records.bytes < s.opts.RecordBytes {
+		if s.records.rows < s.opts.RecordRows && s.records.bytes() < s.opts.RecordBytes {
 			continue
 		}
 		if ctx.Err() != nil {

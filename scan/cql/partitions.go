@@ -86,7 +86,7 @@ func (p *partitions) same() bool {
 // end closes the open partition.
 func (p *partitions) end() {
 	if p.rows > 0 && p.partitioner.Hashes() && p.largest.Wants(p.rows, p.bytes) {
-		p.largest.Add(scan.Partition{Key: keyText(p.columns, p.current), Token: p.token(), Rows: p.rows, Bytes: p.bytes})
+		p.largest.Add(scan.Partition{Key: schema.KeyText(p.columns, p.current), Token: p.token(), Rows: p.rows, Bytes: p.bytes})
 	}
 	p.rows, p.bytes = 0, 0
 }
@@ -102,7 +102,7 @@ func (p *partitions) last() string {
 	if p == nil || !p.begun {
 		return ""
 	}
-	return keyText(p.columns, p.current)
+	return schema.KeyText(p.columns, p.current)
 }
 
 // describe says what was read. The open partition ends.
@@ -111,6 +111,6 @@ func (p *partitions) describe(s *scan.ReadStats) {
 		return
 	}
 	p.end()
-	s.First, s.Last = keyText(p.columns, p.first), keyText(p.columns, p.current)
+	s.First, s.Last = schema.KeyText(p.columns, p.first), schema.KeyText(p.columns, p.current)
 	s.Largest = p.largest.All()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"manifest/internal/recycle"
+	"manifest/internal/schema"
 	"manifest/internal/sstable"
 	"manifest/internal/sstable/chunk"
 	"manifest/internal/sstable/fault"
@@ -129,7 +130,8 @@ func (s *Source) Read(ctx context.Context, split tokenrange.Split, columns []str
 	if _, err := s.Schema(columns); err != nil {
 		return fail(scan.SchemaChanged, err)
 	}
-	q := sstable.Query{Range: split.Range, Columns: columns, Now: s.opts.Now.Unix()}
+	follow := partitions{columns: s.table.Schema().Table.OfKind(schema.PartitionKey)}
+	q := sstable.Query{Range: split.Range, Columns: columns, Partition: follow.add, Now: s.opts.Now.Unix()}
 	var chosen *chooser
 	if s.opts.Partitions != nil {
 		var err error
@@ -158,7 +160,11 @@ func (s *Source) Read(ctx context.Context, split tokenrange.Split, columns []str
 	case chosen != nil && chosen.err != nil:
 		return fail(scan.Protocol, chosen.err)
 	}
-	return scan.ReadStats{Pages: d.records, Bytes: read.Bytes}, nil
+	stats := scan.ReadStats{Pages: d.records, Bytes: read.Bytes}
+	if err := follow.describe(&stats); err != nil {
+		return fail(scan.Protocol, err)
+	}
+	return stats, nil
 }
 
 // classOf tells whether reading again may help: it may where the storage failed,

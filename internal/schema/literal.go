@@ -1,4 +1,4 @@
-package cql
+package schema
 
 import (
 	"encoding/hex"
@@ -9,15 +9,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"manifest/internal/cqltype"
-	"manifest/internal/schema"
 )
 
 // literalLimit bounds the text of a value: a key may have 64 KiB.
 const literalLimit = 256
 
-// keyText gives key columns with their serialized values as text like
-// device_id='x', day_bucket=2026-01-02.
-func keyText(columns []schema.Column, values [][]byte) string {
+// KeyText gives key columns with their serialized values as text like
+// device_id='x', day_bucket=2026-01-02, for people: long ones are cut off.
+func KeyText(columns []Column, values [][]byte) string {
 	var b strings.Builder
 	for i, c := range columns {
 		if i > 0 {
