@@ -100,6 +100,9 @@ var usageErrors = []error{
 }
 
 func isUsage(err error) bool {
+	if _, begun := errors.AsType[*scan.IncompleteError](err); begun {
+		return false // what was asked for was there when the run began
+	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		return true
 	}
@@ -138,7 +141,9 @@ func hint(err error) string {
 		if near := schema.Nearest(name, missing.Known); near != "" {
 			return fmt.Sprintf("the %s %q", missing.What, near)
 		}
-		return fmt.Sprintf("one of: %s", strings.Join(missing.Known, ", "))
+		if len(missing.Known) > 0 {
+			return fmt.Sprintf("one of: %s", strings.Join(missing.Known, ", "))
+		}
 	}
 	if name, known := unknownColumn(err); name != "" {
 		if near := schema.Nearest(name, known); near != "" {
