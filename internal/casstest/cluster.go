@@ -203,16 +203,6 @@ func (c *Cluster) DataDir(node int) (string, error) {
 	return filepath.Join(n.dir, "data", "data"), nil
 }
 
-// NodeTool runs nodetool against the node and returns what it printed.
-func (c *Cluster) NodeTool(ctx context.Context, node int, args ...string) (string, error) {
-	n, err := c.local(node)
-	if err != nil {
-		return "", err
-	}
-	connect := []string{"-h", "127.0.0.1", "-p", fmt.Sprint(c.opts.jmxPort(n.index))}
-	return c.dist.Run(ctx, n.dir, "org.apache.cassandra.tools.NodeTool", append(connect, args...)...)
-}
-
 // Kill ends the node's process at once, as a crash would, and returns when it has ended.
 func (c *Cluster) Kill(node int) error {
 	n, err := c.owned(node)

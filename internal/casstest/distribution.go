@@ -153,11 +153,7 @@ func findJava(ctx context.Context) (string, error) {
 // Run runs one of the distribution's command-line classes, such as org.apache.cassandra.tools.SSTableExport (sstabledump), and returns
 // what it printed on standard output. home is the folder where the tool may leave files. A non-zero exit is an error with its messages.
 func (d *Distribution) Run(ctx context.Context, home, class string, args ...string) (string, error) {
-	flags := append(javaModuleFlags(), quickJava...)
-	flags = append(flags, "-Xmx256m", "-Duser.home="+home, "-Djava.io.tmpdir="+home,
-		"-Dlogback.configurationFile=file://"+filepath.Join(d.Dir, "tools-logback.xml"),
-		"-Dcassandra.config=file://"+filepath.Join(d.Dir, "tools.yaml"), "-Dcassandra.storagedir="+home, "-cp", filepath.Join(d.Dir, "*"), class)
-	cmd := exec.CommandContext(ctx, d.java, append(flags, args...)...)
+	cmd := exec.CommandContext(ctx, d.java, append(d.toolFlags(home, class), args...)...)
 	cmd.Dir = home
 	cmd.SysProcAttr = childAttributes()
 	var stdout, stderr bytes.Buffer
@@ -167,6 +163,14 @@ func (d *Distribution) Run(ctx context.Context, home, class string, args ...stri
 			lastLines(stdout.String()+stderr.String(), 20))
 	}
 	return stdout.String(), nil
+}
+
+// toolFlags are Java's arguments for a command-line class, up to its own.
+func (d *Distribution) toolFlags(home, class string) []string {
+	flags := append(javaModuleFlags(), quickJava...)
+	return append(flags, "-Xmx256m", "-Duser.home="+home, "-Djava.io.tmpdir="+home,
+		"-Dlogback.configurationFile=file://"+filepath.Join(d.Dir, "tools-logback.xml"),
+		"-Dcassandra.config=file://"+filepath.Join(d.Dir, "tools.yaml"), "-Dcassandra.storagedir="+home, "-cp", filepath.Join(d.Dir, "*"), class)
 }
 
 // lastLines returns at most n lines from the end of text.

@@ -29,6 +29,9 @@ var requirements string
 //go:embed spark.txt
 var sparkRequirements string
 
+//go:embed medusa.txt
+var medusaRequirements string
+
 // process remembers the answer: whether the environment is complete is looked at once per process.
 var process = sync.OnceValues(func() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
@@ -41,6 +44,13 @@ var sparkProcess = sync.OnceValues(func() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
 	defer cancel()
 	return interpreter(ctx, "spark-", sparkRequirements, os.Stderr)
+})
+
+// medusaProcess remembers the answer for Medusa.
+var medusaProcess = sync.OnceValues(func() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
+	defer cancel()
+	return interpreter(ctx, "medusa-", medusaRequirements, os.Stderr)
 })
 
 // SparkVariable asks for the tests that need Spark, with any text but "". They are left out otherwise: the packages alone are 370 MB.
@@ -58,6 +68,21 @@ func Spark(t testing.TB) string {
 		t.Fatalf("no Spark for this test: %v", err)
 	}
 	return path
+}
+
+// Medusa returns the path of the program that backs nodes up, cassandra-medusa, whose packages want other versions than the rest. With
+// -short the test is skipped.
+func Medusa(t testing.TB) string {
+	t.Helper()
+	if testing.Short() {
+		sayShort()
+		t.Skip("needs Medusa, left out by -short")
+	}
+	path, err := medusaProcess()
+	if err != nil {
+		t.Fatalf("no Medusa for this test: %v", err)
+	}
+	return filepath.Join(filepath.Dir(path), "medusa")
 }
 
 // Python returns the path of an interpreter that has the packages. With -short the test is skipped. Where the environment cannot be had,
