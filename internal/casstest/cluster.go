@@ -215,6 +215,13 @@ func (c *Cluster) Kill(node int) error {
 	return nil
 }
 
+// crippled tells whether the cluster is this process's own and a node of it does not run.
+func (c *Cluster) crippled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.own && slices.ContainsFunc(c.nodes, func(n *node) bool { return n.running() == nil || n.suspended.Load() })
+}
+
 // Suspend stops the node from running without closing its connections, as a long pause or a cut network would.
 func (c *Cluster) Suspend(node int) error { return c.pause(node, syscall.SIGSTOP, true) }
 
