@@ -57,11 +57,16 @@ type Manifest struct {
 
 // Source tells where the rows came from.
 type Source struct {
-	Kind        string   `json:"kind"` // "cql" or "snapshot"
-	Cluster     string   `json:"cluster,omitempty"`
-	Keyspace    string   `json:"keyspace"`
-	Table       string   `json:"table"`
-	Paths       []string `json:"paths,omitempty"` // of a snapshot
+	Kind     string   `json:"kind"` // "cql" or "snapshot"
+	Cluster  string   `json:"cluster,omitempty"`
+	Keyspace string   `json:"keyspace"`
+	Table    string   `json:"table"`
+	Paths    []string `json:"paths,omitempty"` // of a snapshot
+	// Replicas tells what of a snapshot's SSTables was read: "owned", the ranges that
+	// their nodes replicate; "all"; "mixed", where some of the nodes are unknown.
+	// ReplicasWhy says why it is not "owned".
+	Replicas    string   `json:"replicas,omitempty"`
+	ReplicasWhy []string `json:"replicas_why,omitempty"`
 	Consistency string   `json:"consistency,omitempty"`
 	// TableHash is a hash of the table's definition, to see that it changed.
 	TableHash string `json:"table_sha256,omitempty"`

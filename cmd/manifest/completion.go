@@ -31,6 +31,7 @@ func completeChoices(cmd *cobra.Command) {
 		"status":            {"approved", "pending", "rejected", "deleted", "none", "any"},
 		"balance":           {"device", "tag", "day", "tag,device"},
 		"group-by":          {"device", "device,day", "content_hash"},
+		"snapshot-replicas": {replicasOwned, replicasAll},
 		"log-level":         {"debug", "info", "warn", "error"},
 		"log-format":        {"text", "json"},
 	} {

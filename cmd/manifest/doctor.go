@@ -181,6 +181,7 @@ func (x *examination) examineTable(ctx context.Context, from origin, keyspace, n
 		x.fault(check, err)
 		return
 	}
+	x.examineReplicas(in)
 	var bytes int64
 	for _, s := range in.plan.Splits {
 		bytes += s.Bytes

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -42,12 +41,8 @@ func openSnapshots(ctx context.Context, o snapshotOptions, log *slog.Logger) (*s
 	if s.now.IsZero() {
 		s.now = time.Now().UTC().Truncate(time.Second)
 	}
-	if o.schema != "" {
-		text, err := os.ReadFile(o.schema)
-		if err != nil {
-			return nil, usagef("--schema: %w", err)
-		}
-		s.schema = string(text)
+	if s.schema, err = o.schemaText(); err != nil {
+		return nil, err
 	}
 	if s.catalog, err = o.find(ctx); err != nil {
 		return nil, err
@@ -67,7 +62,7 @@ func (o *snapshotOrigin) Close() error {
 }
 
 // openTable opens the SSTables of a table.
-func (o *snapshotOrigin) openTable(ctx context.Context, keyspace, name string, log *slog.Logger) (*sstable.Table, sstables.Table, error) {
+func (o *snapshotOrigin) openTable(ctx context.Context, keyspace, name string, log *slog.Logger) (*sstables.Opened, sstables.Table, error) {
 	found, err := o.catalog.Table(ctx, keyspace, name)
 	if err != nil {
 		return nil, found, err
@@ -83,7 +78,7 @@ func (o *snapshotOrigin) openTable(ctx context.Context, keyspace, name string, l
 	if err != nil {
 		return nil, found, err
 	}
-	o.opened = append(o.opened, table)
+	o.opened = append(o.opened, table.Table)
 	return table, found, nil
 }
 
@@ -102,6 +97,10 @@ func (o *snapshotOrigin) open(ctx context.Context, keyspace, name string, opts s
 	if err != nil {
 		return nil, err
 	}
+	how, err := o.restrict(ctx, found, table, log)
+	if err != nil {
+		return nil, err
+	}
 	workers := runtime.GOMAXPROCS(0)
 	if o.options.remote() {
 		workers = max(workers, remoteWorkers)
@@ -113,7 +112,7 @@ func (o *snapshotOrigin) open(ctx context.Context, keyspace, name string, opts s
 		return nil, usageError{err}
 	}
 	sourceOptions := o.options.reading(snapshot.Options{Now: o.now, Limiter: limiter}, opts.workersOf(workers), len(table.Readers()))
-	source, err := snapshot.New(table, sourceOptions)
+	source, err := snapshot.New(table.Table, sourceOptions)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -132,12 +131,14 @@ func (o *snapshotOrigin) open(ctx context.Context, keyspace, name string, opts s
 	t := table.Schema().Table
 	in := &input{
 		table: t, plan: plan, source: source, throttle: limiter, workers: workers,
-		record: export.Source{Kind: "snapshot", Keyspace: t.Keyspace, Table: t.Name, TableHash: t.Hash()},
+		record: export.Source{
+			Kind: "snapshot", Keyspace: t.Keyspace, Table: t.Name, TableHash: t.Hash(), Replicas: how.mode, ReplicasWhy: how.why,
+		},
 		options: []ledger.Option{
 			{Name: "sstables", Value: fingerprint},
 			{Name: nowOption, Value: o.now.Format(time.RFC3339)},
 		},
-		describe: snapshotDescription(table, found, plan, o.now),
+		describe: snapshotDescription(table, found, plan, o.now, how),
 	}
 	for _, f := range found.Folders {
 		in.record.Paths = append(in.record.Paths, f.Name())
@@ -148,7 +149,7 @@ func (o *snapshotOrigin) open(ctx context.Context, keyspace, name string, opts s
 		}
 		narrowed := sourceOptions
 		narrowed.Partitions = f.partitions
-		source, err := snapshot.New(table, narrowed)
+		source, err := snapshot.New(table.Table, narrowed)
 		if err != nil {
 			return usageError{err}
 		}

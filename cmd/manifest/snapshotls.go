@@ -15,6 +15,7 @@ import (
 
 	"manifest/internal/sstable"
 	sstables "manifest/internal/sstable/snapshot"
+	"manifest/tokenrange"
 )
 
 func newSnapshotCommand() *cobra.Command {
@@ -44,7 +45,8 @@ func newSnapshotLsCommand() *cobra.Command {
 		Use:   "ls DIR ...",
 		Short: "List the tables of snapshots and backups",
 		Long: `List the tables of snapshots and backups, and what their SSTables say of
-themselves: nodes, SSTables, rows, bytes, the time in which they were written.
+themselves: nodes, SSTables, rows, bytes, the time in which they were written; and
+what of a node's SSTables other commands read: the owned ranges, or all.
 Rows and partitions are counted once for each SSTable that has something of them,
 tombstones are about. No row is read.
 ` + exitStatus,
@@ -71,6 +73,10 @@ type tableListing struct {
 	ID       string        `json:"id"`
 	Tags     []string      `json:"tags"`
 	Nodes    []nodeListing `json:"nodes"`
+	// Replicas tells what of the SSTables other commands read, ReplicasWhy why not
+	// the owned ranges of all.
+	Replicas    string   `json:"replicas"`
+	ReplicasWhy []string `json:"replicas_why,omitempty"`
 	listedFigures
 	// Faults are why the table, or some of its SSTables, can't be read.
 	Faults []string `json:"faults,omitempty"`
@@ -81,6 +87,9 @@ type nodeListing struct {
 	Node    string          `json:"node"`
 	Folders []string        `json:"folders"`
 	Files   []sstableFigure `json:"files"`
+	// Owned is the part of the ring that is read of the node's SSTables; null where
+	// that is all, because it is not known.
+	Owned *float64 `json:"owned"`
 	listedFigures
 }
 
@@ -138,6 +147,13 @@ func (f *listedFigures) add(r *sstable.Reader) {
 }
 
 func runSnapshotLs(cmd *cobra.Command, o snapshotLsOptions) error {
+	if err := o.snapshot.validateReplicas(); err != nil {
+		return err
+	}
+	schema, err := o.snapshot.schemaText()
+	if err != nil {
+		return err
+	}
 	catalog, err := o.snapshot.find(cmd.Context())
 	if err != nil {
 		return err
@@ -148,7 +164,9 @@ func runSnapshotLs(cmd *cobra.Command, o snapshotLsOptions) error {
 		if !o.all && (t.Keyspace == "system" || strings.HasPrefix(t.Keyspace, "system_")) {
 			continue
 		}
-		l, err := listTable(cmd.Context(), t)
+		l, err := listTable(cmd.Context(), t, func(p tokenrange.Partitioner) (sstables.Ownership, readReplicas, error) {
+			return o.snapshot.ownership(cmd.Context(), catalog, t, schema, p)
+		})
 		listings = append(listings, l)
 		faults = append(faults, err)
 	}
@@ -162,15 +180,18 @@ func runSnapshotLs(cmd *cobra.Command, o snapshotLsOptions) error {
 	return errors.Join(append(faults, err)...)
 }
 
-// listTable opens the SSTables of a table. The error is of those that can't be
-// opened.
-func listTable(ctx context.Context, t sstables.Table) (tableListing, error) {
+// listTable opens the SSTables of a table. ownership is asked what the nodes
+// replicate. The error is of those that can't be opened.
+func listTable(ctx context.Context, t sstables.Table, ownership func(tokenrange.Partitioner) (sstables.Ownership, readReplicas, error)) (tableListing, error) {
 	l := tableListing{Keyspace: t.Keyspace, Table: t.Name, ID: t.ID, Tags: []string{}, Nodes: []nodeListing{}}
 	l.Versions = []string{}
 	if t.Fault != nil {
 		l.Faults = append(l.Faults, t.Fault.Error())
 	}
 	var errs []error
+	var owned sstables.Ownership
+	var how readReplicas
+	whole := 0
 	for _, f := range t.Folders {
 		tag := f.Tag
 		if f.Backup {
@@ -197,27 +218,48 @@ func listTable(ctx context.Context, t sstables.Table) (tableListing, error) {
 				file.Level = s.Level
 			}
 			file.add(r)
+			if how.mode == "" {
+				var err error
+				if owned, how, err = ownership(r.Partitioner()); err != nil {
+					errs = append(errs, err)
+				}
+			}
+			if tokens, ok := owned.Tokens(f.Node, r); ok {
+				share := tokens.Fraction(r.Partitioner().Ring())
+				n.Owned = &share
+			} else {
+				whole++
+			}
 			n.Files = append(n.Files, file)
 			n.add(r)
 			l.add(r)
 		}
 		errs = append(append(errs, faults...), sstable.CloseAll(readers))
 	}
+	l.Replicas, l.ReplicasWhy = modeOf(l.SSTables, whole), how.why
 	return l, errors.Join(errs...)
 }
 
 func printListings(w io.Writer, listings []tableListing) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TABLE\tSNAPSHOT\tNODES\tSSTABLES\tFORMAT\tPARTITIONS\tROWS\tSTORED\tCONTENT\tWRITTEN\tTOMBSTONES\tMAX TTL")
+	fmt.Fprintln(table, "TABLE\tSNAPSHOT\tNODES\tSSTABLES\tFORMAT\tPARTITIONS\tROWS\tSTORED\tCONTENT\tWRITTEN\tTOMBSTONES\tMAX TTL\tREPLICAS")
 	for _, l := range listings {
-		fmt.Fprintf(table, "%s.%s\t%s\t%d\t%d\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\n",
+		fmt.Fprintf(table, "%s.%s\t%s\t%d\t%d\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\t%s\n",
 			l.Keyspace, l.Table, orDash(strings.Join(l.Tags, ",")), len(l.Nodes), l.SSTables, orDash(strings.Join(l.Versions, ",")),
-			l.Partitions, l.Rows, sizeText(l.Stored), sizeText(l.Bytes), span(l.From, l.To), l.Tombstones, lifetime(l.MaxTTL))
+			l.Partitions, l.Rows, sizeText(l.Stored), sizeText(l.Bytes), span(l.From, l.To), l.Tombstones, lifetime(l.MaxTTL), l.Replicas)
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	told := map[string]bool{}
 	for _, l := range listings {
+		for _, why := range l.ReplicasWhy {
+			if told[why] {
+				continue
+			}
+			told[why] = true
+			fmt.Fprintf(w, "replicas: %s\n", why)
+		}
 		for _, fault := range l.Faults {
 			fmt.Fprintf(w, "fault of %s.%s: %s\n", l.Keyspace, l.Table, fault)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ type snapshotOptions struct {
 	schema    string
 	onCorrupt string
 	now       string
+	replicas  string
 	s3        s3.Options
 }
 
@@ -44,15 +46,44 @@ func (o *snapshotOptions) addFindFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.backups, "incremental-backups", false, "read the SSTables of folders backups/ too, on top of the snapshot")
 	f.StringVar(&o.s3.Endpoint, "s3-endpoint", "", "address of the storage of s3://BUCKET/PREFIX, as https://host:port (default: AWS_ENDPOINT_URL, or Amazon's)")
 	f.StringVar(&o.s3.Region, "s3-region", "", "region of the bucket (default: AWS_REGION, or what the storage says)")
+	f.StringVar(&o.replicas, "snapshot-replicas", replicasOwned, "what to read of a node's SSTables: owned, the ranges that the node replicates, where the ring and the replication are in the backup; or all, also what is left over of other ranges")
 	f.StringVar(&o.schema, "schema", "", "file of CQL that defines the tables (default: schema.cql of the snapshot, or its keyspace system_schema)")
 }
 
+// What is read of a node's SSTables.
+const (
+	replicasOwned = "owned"
+	replicasAll   = "all"
+)
+
 func (o *snapshotOptions) validate() error {
+	if err := o.validateReplicas(); err != nil {
+		return err
+	}
 	if o.onCorrupt != "fail" && o.onCorrupt != "skip" {
 		return usagef("--on-corrupt %q is not fail or skip", o.onCorrupt)
 	}
 	_, err := o.moment()
 	return err
+}
+
+func (o *snapshotOptions) validateReplicas() error {
+	if o.replicas != replicasOwned && o.replicas != replicasAll {
+		return usagef("--snapshot-replicas %q is not %s or %s", o.replicas, replicasOwned, replicasAll)
+	}
+	return nil
+}
+
+// schemaText reads --schema; "" where it is not given.
+func (o *snapshotOptions) schemaText() (string, error) {
+	if o.schema == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(o.schema)
+	if err != nil {
+		return "", usagef("--schema: %w", err)
+	}
+	return string(text), nil
 }
 
 // moment reads --now; the zero time where it is not given.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"manifest/internal/sstable"
 	"manifest/internal/sstable/fault"
 	sstables "manifest/internal/sstable/snapshot"
 	"manifest/tokenrange"
@@ -17,7 +16,7 @@ import (
 
 // snapshotDescription describes a plan that reads SSTables: the load of each node
 // whose files they are is what it has of them.
-func snapshotDescription(table *sstable.Table, found sstables.Table, plan tokenrange.Plan, now time.Time) planDescription {
+func snapshotDescription(table *sstables.Opened, found sstables.Table, plan tokenrange.Plan, now time.Time, how readReplicas) planDescription {
 	type load struct {
 		sstables    int
 		rows, bytes int64
@@ -25,8 +24,11 @@ func snapshotDescription(table *sstable.Table, found sstables.Table, plan tokenr
 	loads := map[string]load{}
 	versions := map[string]bool{}
 	var all load
-	for _, r := range table.Readers() {
-		node := nodeOf(found, r)
+	for i, r := range table.Readers() {
+		node := table.Nodes[i]
+		if node == "" {
+			node = path.Dir(r.Path())
+		}
 		l := loads[node]
 		l.sstables++
 		l.bytes += r.Size()
@@ -38,10 +40,14 @@ func snapshotDescription(table *sstable.Table, found sstables.Table, plan tokenr
 		loads[node] = l
 		versions[r.Descriptor().Name] = true
 	}
+	read := "all copies merged"
+	if how.mode != replicasAll {
+		read = fmt.Sprintf("all replicas merged, each within its ranges (%s)", how.mode)
+	}
 	d := planDescription{
 		heading: []string{
 			fmt.Sprintf("%s of %s, %s", found, count(int64(len(table.Readers())), "SSTable"), table.Partitioner().Name()),
-			fmt.Sprintf("access path: full scan, %d splits, all copies merged as of %s", len(plan.Splits), now.Format(time.RFC3339)),
+			fmt.Sprintf("access path: full scan, %d splits, %s as of %s", len(plan.Splits), read, now.Format(time.RFC3339)),
 			fmt.Sprintf("format: %s; about %d rows with copies, %s to decompress", strings.Join(slices.Sorted(maps.Keys(versions)), ", "), all.rows, sizeText(all.bytes)),
 		},
 		columns: []string{"NODE", "SSTABLES", "ROWS", "BYTES"},
@@ -51,16 +57,6 @@ func snapshotDescription(table *sstable.Table, found sstables.Table, plan tokenr
 		d.loads = append(d.loads, []string{node, fmt.Sprint(l.sstables), fmt.Sprint(l.rows), sizeText(l.bytes)})
 	}
 	return d
-}
-
-// nodeOf is the node whose folder an SSTable is in.
-func nodeOf(found sstables.Table, r *sstable.Reader) string {
-	for _, f := range found.Folders {
-		if path.Clean(f.Name()) == path.Dir(r.Path()) && f.Node != "" {
-			return f.Node
-		}
-	}
-	return path.Dir(r.Path())
 }
 
 // damaged finds in an error the SSTable that is damaged, by its Data.db.
@@ -80,6 +76,27 @@ func (o *snapshotOrigin) damaged(err error) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// examineReplicas says once what is known of the nodes' ranges.
+func (x *examination) examineReplicas(in *input) {
+	if in.record.Kind != "snapshot" {
+		return
+	}
+	detail := "what nodes have left of ranges that they don't replicate is not read"
+	if in.record.Replicas != replicasOwned {
+		detail = fmt.Sprintf("%s of each node's files is read, what is left over of ranges that it has lost too: %s", in.record.Replicas, strings.Join(in.record.ReplicasWhy, "; "))
+	}
+	for _, f := range x.findings {
+		if f.Check == "replicas" && f.Detail == detail {
+			return
+		}
+	}
+	if in.record.Replicas == replicasOwned && len(in.record.ReplicasWhy) == 0 {
+		x.ok("replicas", "%s", detail)
+		return
+	}
+	x.warn("replicas", "a snapshot of all keyspaces, which has the ring in the keyspaces system and system_schema; or nodetool cleanup before the snapshot", "%s", detail)
 }
 
 // examineSnapshots looks at what was found in the folders.

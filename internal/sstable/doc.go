@@ -50,7 +50,8 @@
 // # What it does not do
 //
 // It writes nothing, and never reads the files of a running server. Commit logs
-// are not read: a snapshot holds what was flushed. It has no replicas: it merges
-// what it is given. Tables with COMPACT STORAGE, counters from before Cassandra
-// 2.1, and partitioners other than Murmur3 and Random are refused.
+// are not read: a snapshot holds what was flushed. It knows no replicas: it merges
+// what it is given, within the tokens that it is told of each SSTable. Tables with
+// COMPACT STORAGE, counters from before Cassandra 2.1, and partitioners other than
+// Murmur3 and Random are refused.
 package sstable

@@ -22,6 +22,10 @@ type Reader struct {
 	file        *chunk.File
 	index       index.Index // nil if there is none that helps
 	seams       seams
+
+	// tokens are those to read, where restricted.
+	tokens     tokenrange.IntervalSet
+	restricted bool
 }
 
 // Open opens an SSTable: it reads its metadata and leaves its data alone.

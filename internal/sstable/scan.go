@@ -131,6 +131,10 @@ type scan struct {
 // open puts a cursor on each SSTable.
 func (s *scan) open(p *projection) error {
 	for _, b := range s.table.bindings {
+		ranges := b.reader.within(s.query.Range)
+		if len(ranges) == 0 {
+			continue
+		}
 		layout := data.NewLayout(b.header, b.reader.set.Version, b.reader.partitioner, wanted(b.static, p.static), wanted(b.regular, p.regular))
 		window := chunk.WindowOptions{Step: s.opts.ReadBytes, Ahead: s.opts.ReadAhead, MaxPiece: s.opts.MaxRowBytes}
 		if s.query.Keys != nil {
@@ -146,7 +150,7 @@ func (s *scan) open(p *projection) error {
 			s.sources = append(s.sources, &keySource{keys, s.query.Keys})
 			continue
 		}
-		source := &rangeSource{reader: b.reader, cursor: cursor, tokens: s.query.Range}
+		source := &rangeSource{reader: b.reader, cursor: cursor, tokens: ranges[0], later: ranges[1:]}
 		if err := source.seek(); err != nil {
 			return err
 		}

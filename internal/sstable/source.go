@@ -10,16 +10,20 @@ import (
 	"manifest/tokenrange"
 )
 
-// rangeSource gives the partitions of an SSTable that are in a token range, by
-// reading its data from where the range begins to where it ends.
+// rangeSource gives the partitions of an SSTable that are in some token ranges, by
+// reading its data from where a range begins to where it ends.
 type rangeSource struct {
 	reader *Reader
 	cursor *data.Cursor
 	tokens tokenrange.Range
+	later  []tokenrange.Range // to read then, in token order and apart
 	// first is what the index has for the first partition, if anything.
 	first index.Entry
 	begun bool
 	done  bool
+	// ahead tells that the cursor is at the first partition behind a range, whose
+	// head can't be read again.
+	ahead bool
 }
 
 // seek moves the cursor to where the range begins. Where the index has no
@@ -60,14 +64,41 @@ func (s *rangeSource) Cursor() *data.Cursor { return s.cursor }
 
 // NextPartition is part of merge.Source.
 func (s *rangeSource) NextPartition() (bool, error) {
-	for !s.done {
-		ok, err := s.cursor.NextPartition()
-		if err != nil {
+	for {
+		ok, err := s.next()
+		if ok || err != nil || len(s.later) == 0 {
+			return ok, err
+		}
+		if err := s.advance(); err != nil {
 			return false, err
 		}
-		if !ok {
-			return false, s.end(s.reader.file.Size())
+	}
+}
+
+// advance goes on to the next range.
+func (s *rangeSource) advance() error {
+	s.tokens, s.later = s.later[0], s.later[1:]
+	s.first, s.begun, s.done = index.Entry{}, false, false
+	if s.ahead && s.tokens.Start.Less(s.cursor.Token()) {
+		return nil
+	}
+	s.ahead = false
+	return s.seek()
+}
+
+// next moves to the next partition of the range.
+func (s *rangeSource) next() (bool, error) {
+	for !s.done {
+		if !s.ahead {
+			ok, err := s.cursor.NextPartition()
+			if err != nil {
+				return false, err
+			}
+			if !ok {
+				return false, s.end(s.reader.file.Size())
+			}
 		}
+		s.ahead = false
 		token := s.cursor.Token()
 		if !s.begun { // later ones are behind the start
 			if s.cursor.PartitionOffset() == s.first.Offset && s.first.Offset > 0 {
@@ -83,6 +114,7 @@ func (s *rangeSource) NextPartition() (bool, error) {
 			}
 		}
 		if s.tokens.End.Less(token) {
+			s.ahead = true
 			return false, s.end(s.cursor.PartitionOffset())
 		}
 		return true, nil
@@ -113,7 +145,9 @@ func (s *rangeSource) start(offset int64) error {
 // memory: of many SSTables, most have few of a range's partitions.
 func (s *rangeSource) end(offset int64) error {
 	s.done = true
-	s.cursor.Close()
+	if len(s.later) == 0 {
+		s.cursor.Close()
+	}
 	if err := s.start(offset); err != nil {
 		return err
 	}
@@ -182,7 +216,7 @@ func (k *keys) next() (bool, error) {
 		switch k.token = k.reader.partitioner.Token(k.key); {
 		case !ok || k.tokens.End.Less(k.token):
 			k.done = true
-		case k.tokens.Start.Less(k.token):
+		case k.tokens.Start.Less(k.token) && k.reader.reads(k.token):
 			return true, nil
 		}
 	}

@@ -91,13 +91,16 @@ func (t *Table) Readers() []*Reader { return t.readers }
 func (t *Table) Partitioner() tokenrange.Partitioner { return t.partitioner }
 
 // Fingerprint tells the table's SSTables from others: their names, sizes and
-// checksums, in whatever folders they are.
+// checksums, in whatever folders they are, and what they are read within.
 func (t *Table) Fingerprint(ctx context.Context) (string, error) {
 	var marks []string
 	for _, r := range t.readers {
 		mark, err := r.Fingerprint(ctx)
 		if err != nil {
 			return "", err
+		}
+		if tokens, ok := r.Restricted(); ok {
+			mark += fmt.Sprint(" within ", tokens.Ranges())
 		}
 		marks = append(marks, mark)
 	}

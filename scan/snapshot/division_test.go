@@ -130,7 +130,7 @@ func readFolders(t fataler, tb *testing.T, table string, columns []string, recor
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	s, err := New(opened, Options{Now: demodata.Now, RecordRows: recordRows})
+	s, err := New(opened.Table, Options{Now: demodata.Now, RecordRows: recordRows})
 	if err != nil {
 		t.Fatal(err)
 	}

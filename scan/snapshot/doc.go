@@ -7,7 +7,8 @@
 //	                          what a query would show ──> Arrow records
 //
 // What is read are all copies that there are: a row that one replica has missed
-// comes from another, as a read at consistency level ALL would show it. The
+// comes from another, as a read at consistency level ALL would show it. Of an
+// SSTable that is restricted, only what its node replicates is a copy. The
 // records are those that package scan/cql gives for the same columns.
 //
 // # Plan

@@ -48,7 +48,7 @@ func count(ctx context.Context) error {
 		return err
 	}
 	defer table.Close()
-	source, err := snapshot.New(table, snapshot.Options{Now: demodata.Now})
+	source, err := snapshot.New(table.Table, snapshot.Options{Now: demodata.Now})
 	if err != nil {
 		return err
 	}

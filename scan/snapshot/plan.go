@@ -43,9 +43,23 @@ func estimates(t *sstable.Table) []tokenrange.Estimate {
 		if s := r.Stats(); s != nil {
 			c.partitions = float64(s.Partitions)
 		}
-		contents = append(contents, c)
+		contents = append(contents, c.within(r)...)
 	}
 	return sumUp(contents, ring)
+}
+
+// within gives what of the content is read: all, or that in some ranges.
+func (c content) within(r *sstable.Reader) []content {
+	owned, ok := r.Restricted()
+	if !ok {
+		return []content{c}
+	}
+	var parts []content
+	for tokens := range owned.Intersect(tokenrange.NewIntervalSet(c.tokens)).All() {
+		share := tokens.Fraction(c.tokens)
+		parts = append(parts, content{tokens, c.partitions * share, c.bytes * share})
+	}
+	return parts
 }
 
 // tokensOf is the range from an SSTable's first to its last token.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Table is a table with its folders.
@@ -34,6 +35,9 @@ func (t Table) Nodes() []string {
 type Catalog struct {
 	// Tables are ordered by keyspace, name and id.
 	Tables []Table
+
+	mu    sync.Mutex
+	views map[string]foundView // by how it was found, node and snapshots
 }
 
 // Find looks for tables in trees. It errs where it finds none at all; what is

@@ -26,6 +26,20 @@
 // table's folders, of which the latest counts; the tables of keyspace
 // system_schema in the same trees, which are read like any other.
 //
+// # Whose the rows are
+//
+// [Catalog.Ownership] finds which tokens each node replicates, from the ring as the
+// nodes' files have it and the keyspace's replication:
+//
+//	system.local, system.peers_v2     the ring, as one node knew it
+//	tokenmap.json of Medusa           the same, of the node's datacentre
+//	system_schema.keyspaces           the replication; or CREATE KEYSPACE
+//
+// What a node has of other tokens is left over, and [Ownership.Restrict] leaves it
+// out. It never leaves out what may be all that there is: nodes that are not known
+// are read whole, and all are where views of the ring differ; a range of which no
+// replica's files are there is read of whatever has some of it.
+//
 // # What is refused
 //
 // The files of a running server, which change while they are read: a folder

@@ -61,6 +61,8 @@ type Folder struct {
 	// listed has the files that a manifest names; nil where all of the folder's
 	// count.
 	listed component.Storage
+	// backup is Medusa's, where the folder is of one.
+	backup *medusaBackup
 }
 
 // Name is the folder's name for people.

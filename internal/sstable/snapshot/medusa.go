@@ -201,7 +201,7 @@ func (b medusaBackup) folders(ctx context.Context) ([]Folder, error) {
 		if m == nil {
 			continue // an index
 		}
-		f := Folder{Node: b.node, Keyspace: s.Keyspace, Table: m[1], ID: m[2], Tag: b.name, tree: b.tree, named: true}
+		f := Folder{Node: b.node, Keyspace: s.Keyspace, Table: m[1], ID: m[2], Tag: b.name, tree: b.tree, named: true, backup: &b}
 		listed := &medusaStorage{tree: b.tree, files: map[string]medusaFile{}}
 		for _, o := range s.Objects {
 			p, err := b.inTree(o.Path)

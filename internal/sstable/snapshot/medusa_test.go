@@ -86,7 +86,11 @@ func openMedusa(t *testing.T, tree Tree, tag string) (*sstable.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Open(t.Context(), table, OpenOptions{Schema: medusaSchema(t)})
+	opened, err := catalog.Open(t.Context(), table, OpenOptions{Schema: medusaSchema(t)})
+	if err != nil {
+		return nil, err
+	}
+	return opened.Table, nil
 }
 
 // By the statements of partitions.cql, of both SSTables and of the first.

@@ -25,33 +25,41 @@ type OpenOptions struct {
 	Skip func(err error) bool
 }
 
+// Opened is an open table of a catalog.
+type Opened struct {
+	*sstable.Table
+	// Nodes are those whose the SSTables are, in the order of Readers, as Folder.Node.
+	Nodes []string
+}
+
 // Open opens a table of the catalog. Of SSTables that are there twice, in a
 // snapshot and in the backups of the same node, one is opened.
-func (c *Catalog) Open(ctx context.Context, table Table, opts OpenOptions) (*sstable.Table, error) {
+func (c *Catalog) Open(ctx context.Context, table Table, opts OpenOptions) (*Opened, error) {
 	var readers []*sstable.Reader
-	fail := func(err error) (*sstable.Table, error) {
+	var nodes []string
+	fail := func(err error) (*Opened, error) {
 		return nil, errors.Join(err, sstable.CloseAll(readers))
 	}
 	seen := map[string]bool{}
 	for _, f := range table.Folders {
 		more, errs := sstable.OpenEach(ctx, f.storage())
-		readers = append(readers, more...)
 		errs = append(errs, f.checkManifest(ctx, more)...)
 		errs = slices.DeleteFunc(errs, func(err error) bool { return opts.Skip != nil && skippable(err) && opts.Skip(err) })
 		if len(errs) > 0 {
-			return fail(errors.Join(errs...))
+			return fail(errors.Join(append(errs, sstable.CloseAll(more))...))
 		}
-		for _, r := range more {
+		for i, r := range more {
 			mark, err := r.Fingerprint(ctx)
 			if err != nil {
-				return fail(err)
+				return fail(errors.Join(err, sstable.CloseAll(more[i:])))
 			}
 			mark = f.Node + " " + mark
 			if seen[mark] || slices.Contains(opts.Without, r.Path()) {
-				readers = slices.DeleteFunc(readers, func(other *sstable.Reader) bool { return other == r })
 				if err := r.Close(); err != nil {
-					return fail(err)
+					return fail(errors.Join(err, sstable.CloseAll(more[i+1:])))
 				}
+			} else {
+				readers, nodes = append(readers, r), append(nodes, f.Node)
 			}
 			seen[mark] = true
 		}
@@ -64,7 +72,7 @@ func (c *Catalog) Open(ctx context.Context, table Table, opts OpenOptions) (*sst
 	if err != nil {
 		return fail(err)
 	}
-	return opened, nil
+	return &Opened{opened, nodes}, nil
 }
 
 // skippable tells whether an error is of one SSTable that is damaged. One that is

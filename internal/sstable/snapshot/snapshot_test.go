@@ -209,7 +209,11 @@ func open(t *testing.T, fsys fstest.MapFS, text string) (*sstable.Table, error) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return catalog.Open(t.Context(), catalog.Tables[0], OpenOptions{Schema: text})
+	opened, err := catalog.Open(t.Context(), catalog.Tables[0], OpenOptions{Schema: text})
+	if err != nil {
+		return nil, err
+	}
+	return opened.Table, nil
 }
 
 func rows(t *testing.T, table *sstable.Table) int64 {

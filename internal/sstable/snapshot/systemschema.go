@@ -196,9 +196,27 @@ func (r row) list(name string) []string {
 	return list
 }
 
-// systemRows reads a table of system_schema. What columns it has beside its key
-// differs from version to version, and is what its SSTables say.
-func (c *Catalog) systemRows(ctx context.Context, name string, key, clustering []string, each func(row) error) (err error) {
+// texts is a map from text to text.
+func (r row) texts(name string) map[string]string {
+	c, ok := r.column(name).(*array.Map)
+	if !ok {
+		return nil
+	}
+	keys, okKeys := c.Keys().(*array.String)
+	items, okItems := c.Items().(*array.String)
+	if !okKeys || !okItems {
+		return nil
+	}
+	found := map[string]string{}
+	from, to := c.ValueOffsets(r.at)
+	for i := int(from); i < int(to); i++ {
+		found[keys.Value(i)] = items.Value(i)
+	}
+	return found
+}
+
+// systemRows reads a table of system_schema.
+func (c *Catalog) systemRows(ctx context.Context, name string, key, clustering []string, each func(row) error) error {
 	found, err := c.table(systemKeyspace, name)
 	if err != nil {
 		return err
@@ -206,19 +224,39 @@ func (c *Catalog) systemRows(ctx context.Context, name string, key, clustering [
 	if found.ID == "" {
 		return &UnknownTableError{Name: systemKeyspace + "." + name}
 	}
+	return readRows(ctx, systemKeyspace, name, key, clustering, found.Folders, each)
+}
+
+// readRows reads the rows of a table that the system keeps for itself.
+func readRows(ctx context.Context, keyspace, name string, key, clustering []string, folders []Folder, each func(row) error) error {
+	readers, err := openFolders(ctx, folders)
+	if err != nil {
+		return err
+	}
+	return errors.Join(readSSTables(ctx, keyspace, name, key, clustering, readers, each), sstable.CloseAll(readers))
+}
+
+// openFolders opens all SSTables of some folders.
+func openFolders(ctx context.Context, folders []Folder) ([]*sstable.Reader, error) {
 	var readers []*sstable.Reader
-	for _, f := range found.Folders {
+	for _, f := range folders {
 		more, err := sstable.OpenAll(ctx, f.storage())
 		if err != nil {
-			return errors.Join(err, sstable.CloseAll(readers))
+			return nil, errors.Join(err, sstable.CloseAll(readers))
 		}
 		readers = append(readers, more...)
 	}
-	defer func() { err = errors.Join(err, sstable.CloseAll(readers)) }()
+	return readers, nil
+}
+
+// readSSTables reads the rows that SSTables of such a table have together. What
+// columns it has beside its key differs from version to version, and is what the
+// SSTables say.
+func readSSTables(ctx context.Context, keyspace, name string, key, clustering []string, readers []*sstable.Reader, each func(row) error) error {
 	if len(readers) == 0 {
 		return nil
 	}
-	t, err := headerSchema(systemKeyspace, name, key, clustering, readers)
+	t, err := headerSchema(keyspace, name, key, clustering, readers)
 	if err != nil {
 		return err
 	}

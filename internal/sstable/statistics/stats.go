@@ -1,6 +1,7 @@
 package statistics
 
 import (
+	"fmt"
 	"math"
 
 	"manifest/internal/cqltype"
@@ -31,6 +32,10 @@ type Stats struct {
 	Level      int
 	// CompressionRatio is stored size by content size, -1 if not compressed.
 	CompressionRatio float64
+	// Host is the id of the node that wrote the SSTable, "" in versions before nb
+	// but me, and where it is not said. A node has SSTables of others too, which
+	// came over whole.
+	Host string
 	// FirstKey and LastKey are serialized partition keys; nil in versions
 	// before oa.
 	FirstKey, LastKey []byte
@@ -81,7 +86,7 @@ func readStats(b []byte, version component.Version) *Stats {
 		r.Bytes(1) // transient
 	}
 	if version.HasOriginatingHostID() {
-		optionalUUID(r)
+		s.Host = optionalUUID(r)
 	}
 	if version.HasKeyRange() {
 		r.Bytes(1) // partition deletions
@@ -93,10 +98,16 @@ func readStats(b []byte, version component.Version) *Stats {
 	return s
 }
 
-func optionalUUID(r *primitive.Reader) {
-	if r.Uint8() != 0 {
-		r.Bytes(16)
+// optionalUUID is "" where there is none.
+func optionalUUID(r *primitive.Reader) string {
+	if r.Uint8() == 0 {
+		return ""
 	}
+	b := r.Bytes(16)
+	if len(b) != 16 {
+		return "" // cut short, as the reader knows
+	}
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // estimatedHistogram takes a histogram and returns its counts.
