@@ -60,9 +60,6 @@ func New(opts Options) (*Set, error) {
 	return &Set{opts: opts.withDefaults()}, nil
 }
 
-// Options returns the options with defaults filled in.
-func (s *Set) Options() Options { return s.opts }
-
 // Day is a UTC day, counted from 1970-01-01.
 type Day int32
 

@@ -59,9 +59,6 @@ func (w *Writer) Add(key, value []byte) error {
 	return nil
 }
 
-// Rows is the number of rows added.
-func (w *Writer) Rows() int64 { return w.total + int64(w.rows) }
-
 func (w *Writer) flush() error {
 	if len(w.raw) > maxBlock {
 		return fmt.Errorf("write run: a row of %d bytes", len(w.raw))
