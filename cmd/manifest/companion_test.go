@@ -98,6 +98,32 @@ func TestOthersReadWhatStandsBesideTheData(t *testing.T) {
 	}
 }
 
+// The tags of training manifests are lists without nulls by their type too, in
+// Parquet and in Arrow, as pyarrow, DuckDB and Polars read them.
+func TestOthersReadTags(t *testing.T) {
+	python := pyenv.Python(t)
+	snapshots := filepath.Join(t.TempDir(), "snapshots")
+	if err := demodata.Unpack(snapshots); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"testdata/tags.py"}
+	for _, format := range []string{"parquet", "arrow", "jsonl"} {
+		out := filepath.Join(t.TempDir(), format)
+		r := manifest("export", "--out", out, "--snapshot", snapshots, "--keyspace", demodata.Keyspace, "--now", demodata.Now.Format(time.RFC3339), "--progress", "none",
+			"--tags", "leaf_spot OR NOT (rust OR blurry)", "--split", "train=0.6,test=0.4", "--format", format)
+		if r.code != exitDone {
+			t.Fatal(r)
+		}
+		if r := manifest("verify", out); r.code != exitDone {
+			t.Error(r)
+		}
+		args = append(args, out)
+	}
+	if text, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 func TestColumnsMadeOfOthers(t *testing.T) {
 	snapshots := filepath.Join(t.TempDir(), "snapshots")
 	if err := demodata.Unpack(snapshots); err != nil {

@@ -81,7 +81,7 @@ same holds for all who look for _SUCCESS first.
 	o.beside.addFlags(cmd)
 	o.derived.addFlags(cmd)
 	f := cmd.Flags()
-	f.Lookup("tags").Usage = "expression over tags, such as \"(leaf_spot OR rust) AND NOT blurry\"; with --table a list; * and ? are wild"
+	f.Lookup("tags").Usage = "expression over tags, such as \"(leaf_spot OR rust) AND NOT blurry\"; * and ? are wild. Of an image's tags the column tags has those that it mentions. With --table a list"
 	f.StringVar(&o.out, "out", "", "directory to make, or s3://BUCKET/PREFIX (required)")
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace a dataset that is there already")
 	f.StringVar(&o.table, "table", "", "table to export, as KS.T or T (default: a training manifest of the image tables)")

@@ -69,6 +69,10 @@ func (b *planner) outputColumn(name string) (outputColumn, error) {
 		}
 	}
 	f, err := typ.Field(name, nullable)
+	if name == "tags" {
+		// The tables' own lists come as they are; of this one it is known that no tag is null.
+		f.Type = arrow.ListOfField(arrow.Field{Name: "element", Type: arrow.BinaryTypes.String})
+	}
 	c.field = f
 	return c, err
 }
