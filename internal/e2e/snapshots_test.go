@@ -2,18 +2,21 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 )
 
-// fromSnapshots takes a snapshot of the keyspace on every node, and returns the site as it is read from those.
-func (s *site) fromSnapshots(t *testing.T) *site {
+// fromSnapshots takes a snapshot of the keyspace, and of others, on every node, and returns the site as it is read from those.
+func (s *site) fromSnapshots(t *testing.T, others ...string) *site {
 	t.Helper()
-	const tag = "e2e"
+	tag := fmt.Sprint("e2e", time.Now().UnixNano()) // the system's keyspaces are everyone's
+	keyspaces := append([]string{"--", s.keyspace}, others...)
 	files := *s
 	files.shared, files.env = []string{"--snapshot-tag", tag}, nil
 	for node := range s.cluster.Hosts() {
-		if _, err := s.cluster.NodeTool(t.Context(), node, "snapshot", "--tag", tag, "--", s.keyspace); err != nil {
+		if _, err := s.cluster.NodeTool(t.Context(), node, slices.Concat([]string{"snapshot", "--tag", tag}, keyspaces)...); err != nil {
 			t.Fatal(err)
 		}
 		dir, err := s.cluster.DataDir(node)
@@ -24,7 +27,7 @@ func (s *site) fromSnapshots(t *testing.T) *site {
 	}
 	t.Cleanup(func() {
 		for node := range s.cluster.Hosts() {
-			if _, err := s.cluster.NodeTool(context.WithoutCancel(t.Context()), node, "clearsnapshot", "-t", tag, "--", s.keyspace); err != nil {
+			if _, err := s.cluster.NodeTool(context.WithoutCancel(t.Context()), node, slices.Concat([]string{"clearsnapshot", "-t", tag}, keyspaces)...); err != nil {
 				t.Error(err)
 			}
 		}
