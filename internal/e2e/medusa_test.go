@@ -124,6 +124,9 @@ func TestBackupsOfMedusa(t *testing.T) {
 		if o.code != exitDone {
 			t.Fatalf("backup %s: %s", backup, o)
 		}
+		if m := readTrainingRecord(t, out); m.Source.Replicas != "owned" {
+			t.Errorf("backup %s: the ring is not known: %+v", backup, m.Source)
+		}
 		got := strings.Split(strings.TrimSpace(readData(t, out, "csv")), "\n")
 		if got[0] != "device,n,name,size" {
 			t.Fatalf("backup %s: the first line is %q", backup, got[0])
