@@ -61,7 +61,7 @@ func TestLeftoversStayAway(t *testing.T) {
 	if len(live) != rows/2 {
 		t.Fatalf("%d rows are left", len(live))
 	}
-	files := s.fromSnapshots(t, "system", "system_schema")
+	files := s.fromSnapshots(t)
 	dir := scratch(t)
 	read := func(replicas string) map[int]bool {
 		t.Helper()

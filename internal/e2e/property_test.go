@@ -60,8 +60,9 @@ func testThreeNodes(t *testing.T, c *casstest.Cluster, replication string) {
 				}
 			}
 			s.checkExports(t, d, tables)
-			if replicas == 3 {
-				// Snapshots of all replicas hold each row three times.
+			if replicas != 2 {
+				// Snapshots of all nodes hold each row three times. With one replica, one of
+				// them is read.
 				t.Run("snapshots", func(t *testing.T) { s.checkSnapshots(t, d, many) })
 			}
 			if replicas == 2 || long() {

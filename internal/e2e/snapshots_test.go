@@ -4,15 +4,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
 
-// fromSnapshots takes a snapshot of the keyspace, and of others, on every node, and returns the site as it is read from those.
-func (s *site) fromSnapshots(t *testing.T, others ...string) *site {
+// fromSnapshots takes a snapshot of the keyspace, and of the system's that have the ring, on every node, and returns the site as it is read
+// from those.
+func (s *site) fromSnapshots(t *testing.T) *site {
 	t.Helper()
 	tag := fmt.Sprint("e2e", time.Now().UnixNano()) // the system's keyspaces are everyone's
-	keyspaces := append([]string{"--", s.keyspace}, others...)
+	keyspaces := []string{"--", s.keyspace, "system", "system_schema"}
 	files := *s
 	files.shared, files.env = []string{"--snapshot-tag", tag}, nil
 	for node := range s.cluster.Hosts() {
@@ -39,6 +41,9 @@ func (s *site) fromSnapshots(t *testing.T, others ...string) *site {
 // for byte with those of the live nodes.
 func (s *site) checkSnapshots(t *testing.T, d draws, tables []string) {
 	files := s.fromSnapshots(t)
+	if o := files.command("plan", "--table", s.flag(tables[0])).run(t); o.code != exitDone || !strings.Contains(o.stdout, "within its ranges (owned)") {
+		t.Errorf("the ring is not known: %s", o)
+	}
 	t.Run("exports", func(t *testing.T) { files.checkExports(t, d, tables) })
 	t.Run("selections", func(t *testing.T) { files.checkSelections(t, d) })
 	t.Run("statistics", func(t *testing.T) {

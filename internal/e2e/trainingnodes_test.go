@@ -42,7 +42,7 @@ func TestTrainingManifestOfThreeNodes(t *testing.T) {
 	accepted := s.selectAccepted(t, session)
 
 	dir := scratch(t)
-	files := s.fromSnapshots(t, "system", "system_schema")
+	files := s.fromSnapshots(t)
 	chosen := []string{"--tags", "leaf_spot AND NOT blurry", "--from", "2025-06-01", "--status", "approved"}
 	made := []string{"--limit", "100", "--balance", "device", "--split", "train=0.8,validation=0.1,test=0.1", "--group-by", "device"}
 	export := func(from *site, name string, flags ...string) string {
