@@ -88,6 +88,10 @@ func testSystemSchema(t *testing.T, version string) {
 		records[name] = rows
 		system, err := catalog.systemSchema(t.Context(), table)
 		must(err)
+		for i := range fromFile.Dropped {
+			// Of two drops in a millisecond, schema.cql tells the second's microsecond.
+			fromFile.Dropped[i].At -= fromFile.Dropped[i].At % 1000
+		}
 		if diff := cmp.Diff(fromFile, system); diff != "" {
 			t.Errorf("%s: schema.cql and system_schema differ: %s", name, diff)
 		}
