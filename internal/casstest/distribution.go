@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"manifest/internal/maven"
 )
 
 //go:embed pom.xml
@@ -92,26 +94,14 @@ func (d *Distribution) serverJar(dir string) string {
 
 // fetch runs under the download lock.
 func (d *Distribution) fetch(ctx context.Context) error {
-	mvn, err := exec.LookPath("mvn")
-	if err != nil {
-		return fmt.Errorf("find Maven, which brings the server's jars once: %w", err)
-	}
 	partial := d.Dir + ".partial"
 	if err := errors.Join(os.RemoveAll(partial), os.RemoveAll(d.Dir), os.MkdirAll(partial, 0o755)); err != nil {
 		return err
 	}
 	defer os.RemoveAll(partial)
-	pomFile := filepath.Join(partial, "pom.xml")
-	if err := os.WriteFile(pomFile, pom, 0o644); err != nil {
-		return err
-	}
 	jars := filepath.Join(partial, "jars")
-	cmd := exec.CommandContext(ctx, mvn, "--batch-mode", "--quiet", "--file", pomFile, "dependency:copy-dependencies",
-		"-DincludeScope=runtime", "-Dcassandra.version="+d.Version, "-DoutputDirectory="+jars)
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("run mvn: %w\n%s", err, lastLines(output.String(), 20))
+	if err := maven.CopyJars(ctx, pom, jars, "cassandra.version="+d.Version); err != nil {
+		return err
 	}
 	if _, err := os.Stat(d.serverJar(jars)); err != nil {
 		return fmt.Errorf("mvn brought no server jar: %w", err)
