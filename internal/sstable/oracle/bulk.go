@@ -16,9 +16,20 @@ var bulk []byte
 // version is oa or da: this writer knows no older ones. A million rows take about
 // ten seconds.
 func WriteImages(ctx context.Context, version string, rows int, dir string) error {
+	return writeBulk(ctx, version, "images", rows, rows, dir, imagesSchema)
+}
+
+// WriteTagIndex writes one SSTable of the tag index of the same images, with so
+// many rows: eleven tags, skewed, on sixty days from 2025-05-01. A sixteenth of
+// the rows has the tag leaf_spot and is of 2025-06-01 or later.
+func WriteTagIndex(ctx context.Context, version string, images, rows int, dir string) error {
+	return writeBulk(ctx, version, "tags", images, rows, dir, tagsSchema)
+}
+
+func writeBulk(ctx context.Context, version, table string, images, rows int, dir, schema string) error {
 	format, ok := map[string]string{"oa": "big", "da": "bti"}[version]
 	if !ok {
-		return fmt.Errorf("write images: no version %q", version)
+		return fmt.Errorf("write %s: no version %q", table, version)
 	}
 	home, err := os.MkdirTemp("", "bulk")
 	if err != nil {
@@ -32,16 +43,21 @@ func WriteImages(ctx context.Context, version string, rows int, dir string) erro
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	cmd, err := java(ctx, "", home, "2g", program, fmt.Sprint(rows), dir, format)
+	cmd, err := java(ctx, "", home, "2g", program, table, fmt.Sprint(images), fmt.Sprint(rows), dir, format)
 	if err != nil {
 		return err
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("write images: %w\n%s", err, out[max(0, len(out)-4000):])
+		return fmt.Errorf("write %s: %w\n%s", table, err, out[max(0, len(out)-4000):])
 	}
-	return os.WriteFile(filepath.Join(dir, "schema.cql"), []byte(imagesSchema), 0o644)
+	return os.WriteFile(filepath.Join(dir, "schema.cql"), []byte(schema), 0o644)
 }
 
 const imagesSchema = `CREATE TABLE ks.image_metadata (image_id timeuuid PRIMARY KEY, object_store text, object_key text, content_hash text,
     width int, height int, capture_time timestamp, upload_time timestamp, attributes map<text, text>);
+`
+
+const tagsSchema = `CREATE TABLE ks.tag_image_index (tag text, day_bucket date, capture_time timestamp, image_id timeuuid, object_store text,
+    object_key text, device_id text, PRIMARY KEY ((tag, day_bucket), capture_time, image_id))
+    WITH CLUSTERING ORDER BY (capture_time DESC, image_id DESC);
 `
