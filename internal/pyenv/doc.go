@@ -14,7 +14,8 @@
 //	                          else made under CACHE/python-HASH.lock: python3 -m venv, pip install, complete
 //
 // Spark is in an environment of its own, CACHE/spark-HASH, of spark.txt; a test gets it if MANIFEST_SPARK is set.
-// cassandra-medusa has one too, CACHE/medusa-HASH, of medusa.txt.
+// cassandra-medusa has one too, CACHE/medusa-HASH, of medusa.txt, and so has CQLite, CACHE/cqlite-HASH, of cqlite.txt,
+// for a benchmark alone.
 //
 // CACHE is $MANIFEST_CACHE, or the user's cache folder + /manifest. HASH is that of requirements.txt and the base interpreter's version, so
 // that either's change makes a new environment beside the old one.

@@ -32,6 +32,9 @@ var sparkRequirements string
 //go:embed medusa.txt
 var medusaRequirements string
 
+//go:embed cqlite.txt
+var cqliteRequirements string
+
 // process remembers the answer: whether the environment is complete is looked at once per process.
 var process = sync.OnceValues(func() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
@@ -43,7 +46,7 @@ var process = sync.OnceValues(func() (string, error) {
 var sparkProcess = sync.OnceValues(func() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
 	defer cancel()
-	return interpreter(ctx, "spark-", sparkRequirements, os.Stderr)
+	return SparkInterpreter(ctx, os.Stderr)
 })
 
 // medusaProcess remembers the answer for Medusa.
@@ -115,6 +118,16 @@ func Interpreter(ctx context.Context, log io.Writer) (string, error) {
 		return found, nil
 	}
 	return interpreter(ctx, "python-", requirements, log)
+}
+
+// SparkInterpreter is like Interpreter, with the environment that has pyspark, whatever SparkVariable says.
+func SparkInterpreter(ctx context.Context, log io.Writer) (string, error) {
+	return interpreter(ctx, "spark-", sparkRequirements, log)
+}
+
+// CQLiteInterpreter is like Interpreter, with the environment that has CQLite, another reader of SSTables.
+func CQLiteInterpreter(ctx context.Context, log io.Writer) (string, error) {
+	return interpreter(ctx, "cqlite-", cqliteRequirements, log)
 }
 
 // interpreter returns that of the environment of a list of packages, in a folder whose name begins with prefix.
