@@ -14,7 +14,7 @@ export CGO_ENABLED = 0
 # One set of flags for all, so that everything is compiled once.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build demo demo-live test interop short race fuzz bench bench-snapshot lint tidy-check vulnerabilities load chaos clean
+.PHONY: build demo demo-live test interop short race fuzz bench bench-snapshot bench-peers lint tidy-check vulnerabilities load chaos clean
 
 build:
 	$(GO) build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/manifest ./cmd/manifest
@@ -80,6 +80,10 @@ load: build
 # The same on SSTables, beside the bare loop that decompresses and verifies them.
 bench-snapshot: build
 	$(GO) run ./internal/snapbench -binary bin/manifest
+
+# The same work done by Spark, DSBulk and CQLite, which it brings (some 450 MB), on the same data.
+bench-peers: build
+	$(GO) run ./internal/peerbench -binary bin/manifest $(PEER_FLAGS)
 
 clean:
 	rm -rf bin demo demo-live

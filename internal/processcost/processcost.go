@@ -20,7 +20,8 @@ type Cost struct {
 	Memory int64
 }
 
-// Run runs a command to its end.
+// Run runs a command to its end. What children cost that it waited for is its own:
+// their CPU time is added, and the memory is that of the largest process.
 func Run(cmd *exec.Cmd) (Cost, error) {
 	started := time.Now()
 	if err := cmd.Run(); err != nil {

@@ -35,3 +35,18 @@ func TestRunMeasuresTheProcess(t *testing.T) {
 		t.Error("a process that failed has a cost")
 	}
 }
+
+func TestChildrenCount(t *testing.T) {
+	const loop = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+	own, err := Run(exec.Command("sh", "-c", loop))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := Run(exec.Command("sh", "-c", "sh -c '"+loop+"'; true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if child.CPU < own.CPU/4 {
+		t.Errorf("a shell whose child counts took %s of CPU; one that counts itself %s", child.CPU, own.CPU)
+	}
+}
