@@ -10,7 +10,7 @@
 //	                                                                            Join ──> (k1 a X) (k1 b X) (k2 c missing)
 //	                                     a scan in token order ──> [k0 W][k1 X] ─┘
 //
-// A run is a file of rows in order, in blocks that are compressed and have a checksum each, with an index of the first key of each block
+// A run is a file of rows in order, in blocks that have a checksum each, with an index of the first key of each block
 // at its end, by which [Reader.Seek] finds where to begin. It is of use to one process and to those that resume its work, and is removed
 // afterwards; its format may change with any version.
 //

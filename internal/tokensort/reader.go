@@ -21,10 +21,10 @@ type Reader struct {
 	next  int // block to read next
 	rows  int64
 
-	stored, raw []byte
-	block       []byte // what is left of the block at hand
-	left        uint32 // rows left in it
-	key, value  []byte
+	payload    []byte // of the block at hand
+	block      []byte // what is left of it
+	left       uint32 // rows left in it
+	key, value []byte
 }
 
 // Open opens a run and reads its index.
@@ -106,24 +106,23 @@ func (r *Reader) goTo(block int) {
 	}
 }
 
-// readBlock reads a block where the file stands.
-func (r *Reader) readBlock() (raw []byte, rows uint32, err error) {
+// readBlock reads a block where the file stands. Its payload is valid until the next call.
+func (r *Reader) readBlock() (payload []byte, rows uint32, err error) {
 	var head [blockHead]byte
 	if _, err := io.ReadFull(r.r, head[:]); err != nil {
 		return nil, 0, early(err)
 	}
-	n, size := binary.BigEndian.Uint32(head[:]), binary.BigEndian.Uint32(head[4:])
-	if n > maxBlock || size > maxBlock {
-		return nil, 0, fmt.Errorf("%w: a block of %d bytes", ErrCorrupt, max(n, size))
+	n := binary.BigEndian.Uint32(head[:])
+	if n > maxBlock {
+		return nil, 0, fmt.Errorf("%w: a block of %d bytes", ErrCorrupt, n)
 	}
-	if r.stored, err = readExactly(r.r, r.stored, int(n)); err != nil {
+	if r.payload, err = readExactly(r.r, r.payload, int(n)); err != nil {
 		return nil, 0, early(err)
 	}
-	if binary.BigEndian.Uint64(head[12:]) != checksum(head[:], r.stored) {
+	if binary.BigEndian.Uint64(head[8:]) != checksum(head[:], r.payload) {
 		return nil, 0, fmt.Errorf("%w: checksum of a block", ErrCorrupt)
 	}
-	raw, r.raw, err = expand(r.raw, r.stored, int(size))
-	return raw, binary.BigEndian.Uint32(head[8:]), err
+	return r.payload, binary.BigEndian.Uint32(head[4:]), nil
 }
 
 // readExactly reads n bytes into buf, growing it as bytes arrive so that a damaged length takes no memory.

@@ -13,8 +13,7 @@ import (
 type Writer struct {
 	w       io.Writer
 	offset  int64
-	raw     []byte // rows of the open block
-	stored  []byte // a block as it is written
+	block   []byte // the open one: room for its head, then its rows
 	key     []byte // of the row before
 	rows    uint32 // in the open block
 	total   int64
@@ -27,7 +26,7 @@ func NewWriter(w io.Writer) (*Writer, error) {
 	if _, err := io.WriteString(w, magic); err != nil {
 		return nil, fmt.Errorf("write run: %w", err)
 	}
-	return &Writer{w: w, offset: int64(len(magic))}, nil
+	return &Writer{w: w, offset: int64(len(magic)), block: make([]byte, blockHead, blockTarget+blockTarget/4)}, nil
 }
 
 // Add writes a row, whose key is not below the one before. Key and value are not kept.
@@ -45,33 +44,30 @@ func (w *Writer) Add(key, value []byte) error {
 		w.index = binary.BigEndian.AppendUint32(w.index, uint32(len(key)))
 		w.index = append(w.index, key...)
 	}
-	w.raw = binary.AppendUvarint(w.raw, uint64(common))
-	w.raw = binary.AppendUvarint(w.raw, uint64(len(key)-common))
-	w.raw = append(w.raw, key[common:]...)
-	w.raw = binary.AppendUvarint(w.raw, uint64(len(value)))
-	w.raw = append(w.raw, value...)
+	w.block = binary.AppendUvarint(w.block, uint64(common))
+	w.block = binary.AppendUvarint(w.block, uint64(len(key)-common))
+	w.block = append(w.block, key[common:]...)
+	w.block = binary.AppendUvarint(w.block, uint64(len(value)))
+	w.block = append(w.block, value...)
 	w.key = append(w.key[:common], key[common:]...)
 	w.started = true
 	w.rows++
-	if len(w.raw) >= blockTarget {
+	if len(w.block)-blockHead >= blockTarget {
 		return w.flush()
 	}
 	return nil
 }
 
 func (w *Writer) flush() error {
-	if len(w.raw) > maxBlock {
-		return fmt.Errorf("write run: a row of %d bytes", len(w.raw))
+	if len(w.block)-blockHead > maxBlock {
+		return fmt.Errorf("write run: a row of %d bytes", len(w.block))
 	}
-	var err error
-	if w.stored, err = appendBlock(w.stored[:0], w.raw, w.rows); err != nil {
-		return err
-	}
-	if err := w.write(w.stored); err != nil {
+	sealBlock(w.block, w.rows)
+	if err := w.write(w.block); err != nil {
 		return err
 	}
 	w.total += int64(w.rows)
-	w.raw, w.rows = w.raw[:0], 0
+	w.block, w.rows = w.block[:blockHead], 0
 	return nil
 }
 
@@ -92,10 +88,8 @@ func (w *Writer) Close() error {
 		}
 	}
 	end := w.offset
-	block, err := appendBlock(w.stored[:0], w.index, 0)
-	if err != nil {
-		return err
-	}
+	block := append(w.block[:blockHead], w.index...)
+	sealBlock(block, 0)
 	at := len(block)
 	block = binary.BigEndian.AppendUint64(block, uint64(end))
 	block = binary.BigEndian.AppendUint64(block, uint64(w.total))

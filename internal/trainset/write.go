@@ -169,9 +169,6 @@ func (w *writing) all(ctx context.Context, sorted *tokensort.Sorter) (err error)
 	if err := w.encode(ctx, sorted, splits); err != nil {
 		return err
 	}
-	if w.out.Proof, err = w.prover.Prove(ctx); err != nil {
-		return err
-	}
 	return w.finish(ctx, splits)
 }
 
@@ -193,7 +190,7 @@ func (w *writing) newSplit(name string) (*splitData, error) {
 	return &splitData{name: name, dataset: d}, err
 }
 
-// encode reads the images in order and hands pieces of rows to encoders.
+// encode reads the images in order, hands pieces of rows to encoders, and proves that nothing is in two splits.
 func (w *writing) encode(ctx context.Context, sorted *tokensort.Sorter, splits []*splitData) error {
 	in, err := sorted.Open()
 	if err != nil {
@@ -225,6 +222,7 @@ func (w *writing) encode(ctx context.Context, sorted *tokensort.Sorter, splits [
 	})
 	if err == nil {
 		start()
+		w.out.Proof, err = w.prover.Prove(gctx) // while the last pieces are encoded
 	}
 	return errors.Join(err, g.Wait())
 }
