@@ -151,15 +151,17 @@ func murmur3Token(key []byte) int64 {
 		h2 ^= bits.RotateLeft64(k2*c2, 33) * c1
 		h2 = (bits.RotateLeft64(h2, 31)+h1)*5 + 0x38495ab5
 	}
-	var k1, k2 uint64
-	for i := len(key) - 1; i >= 8; i-- {
-		k2 ^= uint64(int8(key[i])) << (8 * (i - 8))
+	if len(key) > 0 { // a uuid alone has nothing left
+		var k1, k2 uint64
+		for i := len(key) - 1; i >= 8; i-- {
+			k2 ^= uint64(int8(key[i])) << (8 * (i - 8))
+		}
+		for i := min(len(key), 8) - 1; i >= 0; i-- {
+			k1 ^= uint64(int8(key[i])) << (8 * i)
+		}
+		h2 ^= bits.RotateLeft64(k2*c2, 33) * c1
+		h1 ^= bits.RotateLeft64(k1*c1, 31) * c2
 	}
-	for i := min(len(key), 8) - 1; i >= 0; i-- {
-		k1 ^= uint64(int8(key[i])) << (8 * i)
-	}
-	h2 ^= bits.RotateLeft64(k2*c2, 33) * c1
-	h1 ^= bits.RotateLeft64(k1*c1, 31) * c2
 	h1 ^= length
 	h2 ^= length
 	h1 += h2

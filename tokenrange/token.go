@@ -69,7 +69,7 @@ func ParseToken(s string) (Token, error) {
 func (t Token) Compare(u Token) int { return uint128(t).compare(uint128(u)) }
 
 // Less reports whether t lies before u.
-func (t Token) Less(u Token) bool { return t.Compare(u) < 0 }
+func (t Token) Less(u Token) bool { return t.hi < u.hi || t.hi == u.hi && t.lo < u.lo }
 
 // Int64 returns the token's value where it fits 64 bits, which every token of the
 // Murmur3Partitioner does.

@@ -25,7 +25,10 @@ func (u uint128) sub(v uint128) uint128 {
 }
 
 func (u uint128) compare(v uint128) int {
-	return cmp.Or(cmp.Compare(u.hi, v.hi), cmp.Compare(u.lo, v.lo))
+	if u.hi != v.hi {
+		return cmp.Compare(u.hi, v.hi)
+	}
+	return cmp.Compare(u.lo, v.lo)
 }
 
 // mul returns u*n. The caller knows that it fits.
