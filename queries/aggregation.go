@@ -69,6 +69,9 @@ func (a *Aggregation) Begin(_ context.Context, split tokenrange.Split) (*Part, e
 	if a.query.partition != nil {
 		p.boundaries = newBoundaries(p.machine, a.query.partition)
 	}
+	if a.query.counted != nil {
+		p.tally = newTally(p.machine, a.query.counted)
+	}
 	a.open.Add(1)
 	return p, nil
 }

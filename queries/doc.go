@@ -26,6 +26,11 @@
 //   - A part is committed whole, under its final name, or not at all. A second part of the same split replaces the first.
 //   - A damaged, missing or foreign part file is an error, never a wrong result.
 //
+// # Rows that are counted first
+//
+// Of images the sizes are few. image-sizes has several groupings and sketches, all of them functions of day, width and height: a part
+// counts equal rows first, and evaluates the rest once for each different one, with its number. Where most rows differ it stops doing so.
+//
 // # Groups that lie in a partition
 //
 // If the keys hold the whole partition key then all rows of a group come together, and a group is complete when its partition is. Such

@@ -24,6 +24,7 @@ type Part struct {
 	split       string
 	machine     *vector.Machine
 
+	tally *tally   // of a query that has rows counted, as long as that pays
 	runs  []string // sorted, of states or of final states, for Commit to merge
 	out   *outFile // ByToken: the file of the part, once it has an entry
 	ended bool
@@ -54,6 +55,12 @@ func (p *Part) write(ctx context.Context, rec arrow.Record) error {
 			return context.Cause(ctx)
 		}
 		hi := min(rows, lo+vector.BlockRows)
+		if p.tally != nil {
+			if err := p.count(lo, hi); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := p.machine.Run(lo, hi); err != nil {
 			return err
 		}
@@ -75,6 +82,11 @@ func (p *Part) addAnywhere(_ context.Context, n int) error {
 			return err
 		}
 	}
+	return p.bound()
+}
+
+// bound spills groups that take more memory than they may.
+func (p *Part) bound() error {
 	if p.measure(); p.memory <= p.aggregation.share() {
 		return nil
 	}
@@ -95,6 +107,11 @@ func (p *Part) Commit(ctx context.Context) error {
 func (p *Part) commit(ctx context.Context) error {
 	if p.ended {
 		return errors.New("the part has ended")
+	}
+	if p.tally != nil {
+		if err := p.drain(); err != nil {
+			return err
+		}
 	}
 	final := p.boundaries != nil
 	if len(p.runs)+len(p.divided) > 0 || p.aggregation.query.order == partial.ByToken {
@@ -144,7 +161,7 @@ func (p *Part) Abort() {
 	if err := p.removeRuns(); err != nil {
 		p.options.Logger.Warn("temporary files are left", "query", p.aggregation.query.name, "split", p.split, "err", err)
 	}
-	p.sets, p.machine = nil, nil
+	p.sets, p.machine, p.tally = nil, nil, nil
 }
 
 // openOut creates the file that becomes the part.

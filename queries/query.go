@@ -23,6 +23,7 @@ type Query struct {
 	groupings []grouping
 	tables    []ResultTable
 	byDay     bool          // The first key of every grouping is the day, and results come day by day.
+	counted   []vector.Slot // integers on which all that follows them in the program depends: equal rows are counted first; may be nil
 	partition []vector.Slot // of the partition key, if groups lie in one partition each and leave when it ends; else nil
 	order     partial.Order
 	result    func(*Aggregation, *resultWriter) (result, error)

@@ -74,6 +74,7 @@ func imageSizes(r *resolver, name string, o NamedOptions) (*Query, error) {
 	}
 	options := fmt.Sprintf("by %s, width %s, height %s, megapixels %v, aspect %v", m.CaptureTime, m.Width, m.Height, megapixelBounds, aspectBounds)
 	q := newQuery(name, r, options, []ResultTable{sizes, quantiles}, groupings)
+	q.counted = []vector.Slot{day, width, height}
 	q.result = func(_ *Aggregation, w *resultWriter) (result, error) { return &sizeQuantiles{resultWriter: w}, nil }
 	return q, nil
 }

@@ -26,6 +26,13 @@ type Accumulator interface {
 	Size() int
 }
 
+// Counting is an Accumulator that can add a value many times at once.
+type Counting interface {
+	Accumulator
+	// UpdateCounted is Update with row i of in as often as counts[i] says.
+	UpdateCounted(in *vector.Vector, counts []int64, groups []uint32, lo, hi int) error
+}
+
 // Aggregate is what an Accumulator computes.
 type Aggregate struct {
 	Func   string      // one of expr.Aggregates

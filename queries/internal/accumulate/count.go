@@ -29,6 +29,15 @@ func (c *count) Update(in *vector.Vector, groups []uint32, lo, hi int) error {
 	return nil
 }
 
+func (c *count) UpdateCounted(in *vector.Vector, counts []int64, groups []uint32, lo, hi int) error {
+	for i := lo; i < hi; i++ {
+		if c.rows || !in.IsNull(i) {
+			c.n[groups[i]] += counts[i]
+		}
+	}
+	return nil
+}
+
 func (c *count) AppendState(dst []byte, g int, _ bool) []byte {
 	return binary.AppendUvarint(dst, uint64(c.n[g]))
 }

@@ -241,3 +241,42 @@ func mergeParts(t *testing.T, rt *rapid.T, a Aggregate, values []vector.Value) A
 	}
 	return acc
 }
+
+// A value that is counted n times leaves the state of one that is there n times.
+func TestCounted(t *testing.T) {
+	for _, a := range []Aggregate{
+		{Func: "count", Rows: true}, {Func: "count", Kind: vector.Int64},
+		{Func: "quantiles", Kind: vector.Int64}, {Func: "quantiles", Kind: vector.Float64}, {Func: "quantiles", Kind: vector.Decimal},
+	} {
+		t.Run(a.Func+" of "+a.Kind.String(), func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				kind := a.Kind
+				if a.Rows {
+					kind = vector.Int64
+				}
+				values := drawValues(rt, kind)
+				counts := make([]int64, len(values))
+				var each []vector.Value
+				for i, v := range values {
+					counts[i] = rapid.Int64Range(1, 5).Draw(rt, "count")
+					for range counts[i] {
+						each = append(each, v)
+					}
+				}
+				got := newAccumulator(t, a)
+				got.Grow(1)
+				if err := got.(Counting).UpdateCounted(vectorOf(kind, values), counts, make([]uint32, len(values)), 0, len(values)); err != nil {
+					rt.Fatal(err)
+				}
+				want := newAccumulator(t, a)
+				want.Grow(1)
+				if err := want.Update(vectorOf(kind, each), make([]uint32, len(each)), 0, len(each)); err != nil {
+					rt.Fatal(err)
+				}
+				if got, want := got.AppendState(nil, 0, false), want.AppendState(nil, 0, false); !bytes.Equal(got, want) {
+					rt.Fatalf("state %x, want %x", got, want)
+				}
+			})
+		})
+	}
+}

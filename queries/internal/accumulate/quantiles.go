@@ -78,7 +78,18 @@ func newQuantiles(wanted []float64) *quantiles {
 func (q *quantiles) Grow(n int) { q.groups = grow(q.groups, n) }
 
 func (q *quantiles) Update(in *vector.Vector, groups []uint32, lo, hi int) error {
+	return q.UpdateCounted(in, nil, groups, lo, hi)
+}
+
+// UpdateCounted is part of Counting; without counts each row is there once.
+func (q *quantiles) UpdateCounted(in *vector.Vector, counts []int64, groups []uint32, lo, hi int) error {
 	q.last = -1
+	times := func(i int) uint64 {
+		if counts == nil {
+			return 1
+		}
+		return uint64(counts[i])
+	}
 	switch in.Kind.Physical() {
 	case vector.Ints:
 		small := smallBins()
@@ -89,15 +100,15 @@ func (q *quantiles) Update(in *vector.Vector, groups []uint32, lo, hi int) error
 			g, v := &q.groups[groups[i]], in.Ints[i]
 			if v > 0 && v < int64(len(small)) {
 				g.seen = true
-				q.count(&g.positive, int(small[v]), 1)
+				q.count(&g.positive, int(small[v]), times(i))
 			} else {
-				q.see(g, float64(v))
+				q.see(g, float64(v), times(i))
 			}
 		}
 	case vector.Floats:
 		for i := lo; i < hi; i++ {
 			if !in.IsNull(i) {
-				q.see(&q.groups[groups[i]], in.Floats[i])
+				q.see(&q.groups[groups[i]], in.Floats[i], times(i))
 			}
 		}
 	default:
@@ -109,25 +120,25 @@ func (q *quantiles) Update(in *vector.Vector, groups []uint32, lo, hi int) error
 			if err != nil && !errors.Is(err, strconv.ErrRange) { // Beyond the largest double it is an infinity.
 				return fmt.Errorf("value %q: %w", in.Bytes(i), err)
 			}
-			q.see(&q.groups[groups[i]], v)
+			q.see(&q.groups[groups[i]], v, times(i))
 		}
 	}
 	return nil
 }
 
-// see counts one value.
-func (q *quantiles) see(g *quantilesState, v float64) {
+// see counts a value that is there n times.
+func (q *quantiles) see(g *quantilesState, v float64, n uint64) {
 	if v != v {
 		return
 	}
 	g.seen = true
 	switch {
 	case v >= binOf.MinIndexableValue():
-		q.count(&g.positive, q.bin(v), 1)
+		q.count(&g.positive, q.bin(v), n)
 	case v <= -binOf.MinIndexableValue():
-		q.count(&g.negative, q.bin(-v), 1)
+		q.count(&g.negative, q.bin(-v), n)
 	default:
-		g.zeros++
+		g.zeros += n
 	}
 }
 

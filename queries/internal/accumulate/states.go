@@ -39,6 +39,16 @@ func (s States) Update(in []*vector.Vector, groups []uint32, lo, hi int) error {
 	return nil
 }
 
+// UpdateCounted adds row i as often as counts[i] says; all accumulators have to be Counting.
+func (s States) UpdateCounted(in []*vector.Vector, counts []int64, groups []uint32, lo, hi int) error {
+	for i, a := range s {
+		if err := a.(Counting).UpdateCounted(in[i], counts, groups, lo, hi); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // AppendState appends the state of group g to dst.
 func (s States) AppendState(dst []byte, g int, final bool) []byte {
 	for _, a := range s {

@@ -29,6 +29,13 @@ func (g *Groups) Add(keys, arguments []*vector.Vector, lo, hi int) error {
 	return g.states.Update(arguments, g.ids, lo, hi)
 }
 
+// AddCounted adds row i as often as counts[i] says.
+func (g *Groups) AddCounted(keys, arguments []*vector.Vector, counts []int64, lo, hi int) error {
+	g.table.Find(keys, g.ids, lo, hi)
+	g.states.Grow(g.table.Len())
+	return g.states.UpdateCounted(arguments, counts, g.ids, lo, hi)
+}
+
 // ID returns the number of the group of row i of the last Add.
 func (g *Groups) ID(i int) int { return int(g.ids[i]) }
 

@@ -50,8 +50,16 @@ func (m *Machine) Bind(rec arrow.Record) error {
 }
 
 // Run evaluates rows from lo up to hi of the bound record, at least one and at most BlockRows.
-func (m *Machine) Run(lo, hi int) error {
-	for i := range m.program.expressions {
+func (m *Machine) Run(lo, hi int) error { return m.run(0, len(m.vectors), lo, hi) }
+
+// RunTo evaluates of the program only what comes up to a slot.
+func (m *Machine) RunTo(s Slot, lo, hi int) error { return m.run(0, int(s)+1, lo, hi) }
+
+// RunBehind evaluates what comes behind a slot, which may have no leaf, over vectors that the caller has put into the slots up to there.
+func (m *Machine) RunBehind(s Slot) error { return m.run(int(s)+1, len(m.vectors), 0, 0) }
+
+func (m *Machine) run(first, end, lo, hi int) error {
+	for i := first; i < end; i++ {
 		e := &m.program.expressions[i]
 		var err error
 		if e.leaf != nil {
@@ -68,6 +76,9 @@ func (m *Machine) Run(lo, hi int) error {
 
 // Vector returns the values of a slot for the rows of the last Run.
 func (m *Machine) Vector(s Slot) *Vector { return &m.vectors[s] }
+
+// Kind returns the kind of the values in a slot.
+func (m *Machine) Kind(s Slot) Kind { return m.program.Kind(s) }
 
 // load fills v with a leaf.
 func (m *Machine) load(v *Vector, e *expression, lo, hi int) error {
