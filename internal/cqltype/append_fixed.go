@@ -60,7 +60,8 @@ func (a *smallintAppender) Append(v []byte) error {
 
 type intAppender struct {
 	slot
-	b *array.Int32Builder
+	b       *array.Int32Builder
+	numbers []int32 // of AppendAll
 }
 
 func (a *intAppender) Append(v []byte) error {
@@ -77,7 +78,8 @@ func (a *intAppender) Append(v []byte) error {
 // bigintAppender also takes counters, whose values a coordinator sends as one sum. The contexts that SSTables hold are not values.
 type bigintAppender struct {
 	slot
-	b *array.Int64Builder
+	b       *array.Int64Builder
+	numbers []int64 // of AppendAll
 }
 
 func (a *bigintAppender) Append(v []byte) error {
@@ -126,7 +128,8 @@ func (a *doubleAppender) Append(v []byte) error {
 // timestampAppender keeps milliseconds since 1970 of the whole 64-bit range.
 type timestampAppender struct {
 	slot
-	b *array.TimestampBuilder
+	b       *array.TimestampBuilder
+	numbers []arrow.Timestamp // of AppendAll
 }
 
 func (a *timestampAppender) Append(v []byte) error {

@@ -48,15 +48,15 @@ func newAppender(t *Type, b array.Builder, required bool) Appender {
 	case Smallint:
 		return &smallintAppender{s, b.(*array.Int16Builder)}
 	case Int:
-		return &intAppender{s, b.(*array.Int32Builder)}
+		return &intAppender{slot: s, b: b.(*array.Int32Builder)}
 	case Bigint, Counter:
-		return &bigintAppender{s, b.(*array.Int64Builder)}
+		return &bigintAppender{slot: s, b: b.(*array.Int64Builder)}
 	case Float:
 		return &floatAppender{s, b.(*array.Float32Builder)}
 	case Double:
 		return &doubleAppender{s, b.(*array.Float64Builder)}
 	case Timestamp:
-		return &timestampAppender{s, b.(*array.TimestampBuilder)}
+		return &timestampAppender{slot: s, b: b.(*array.TimestampBuilder)}
 	case Date:
 		return &dateAppender{s, b.(*array.Date32Builder)}
 	case Time:

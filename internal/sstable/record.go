@@ -30,6 +30,9 @@ type records struct {
 	static     cellIndex
 	regular    cellIndex
 
+	takesRuns bool    // of partitions
+	sizes     []int64 // bytes of the values of each row of a run
+
 	rows int // in the record
 
 	total int64 // bytes of the values of all records
@@ -93,7 +96,7 @@ func (x *cellIndex) all(column int32) []data.Cell {
 
 func newRecords(p *projection, keyColumns int, now int64, alloc memory.Allocator) (*records, error) {
 	r := &records{
-		projection: p, builder: array.NewRecordBuilder(alloc, p.schema), now: now, keyColumns: keyColumns,
+		projection: p, builder: array.NewRecordBuilder(alloc, p.schema), now: now, keyColumns: keyColumns, takesRuns: true,
 		static: cellIndex{first: make([]int32, len(p.static))}, regular: cellIndex{first: make([]int32, len(p.regular))},
 	}
 	for i, s := range p.selected {
@@ -114,6 +117,7 @@ func newRecords(p *projection, keyColumns int, now int64, alloc memory.Allocator
 			return nil, fmt.Errorf("column %q: %w", s.Name, err)
 		}
 		r.columns = append(r.columns, o)
+		r.takesRuns = r.takesRuns && o.appender != nil && !o.multi
 	}
 	return r, nil
 }

@@ -60,6 +60,8 @@ type Options struct {
 	MaxRowBytes int
 	// Allocator is that of the records; nil means Go's memory.
 	Allocator memory.Allocator
+
+	oneByOne bool // no runs of partitions: for tests, to compare
 }
 
 func (o Options) withDefaults(sources int) Options {
@@ -180,9 +182,9 @@ func (s *scan) run(ctx context.Context, p *projection) error {
 	m := merge.New(s.sources, merge.Options{
 		Static: p.static, Regular: p.regular, Comparators: s.table.comparators, Now: s.query.Now, Strict: s.table.schema.Table.View,
 	})
-	for {
+	for n := 0; ; n++ {
 		// A context is looked at now and then only: that takes longer than a row.
-		if s.stats.Partitions&0xff == 0 && ctx.Err() != nil {
+		if n&0xff == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		ok, err := m.NextPartition()
@@ -194,6 +196,12 @@ func (s *scan) run(ctx context.Context, p *projection) error {
 		}
 		s.stats.Partitions++
 		if err := s.partition(ctx, m); err != nil {
+			return err
+		}
+		if s.opts.oneByOne || !s.records.takesRuns {
+			continue
+		}
+		if err := s.runs(ctx, m); err != nil {
 			return err
 		}
 	}
@@ -224,16 +232,21 @@ func (s *scan) partition(ctx context.Context, m *merge.Merger) error {
 			return m.Fault(err)
 		}
 		s.stats.Rows++
-		if s.records.rows < s.opts.RecordRows && s.records.bytes() < s.opts.RecordBytes {
-			continue
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := s.flush(true); err != nil {
+		if err := s.flushFull(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+// flushFull gives the rows gathered so far if the record may have no more.
+func (s *scan) flushFull(ctx context.Context) error {
+	if s.records.rows < s.opts.RecordRows && s.records.bytes() < s.opts.RecordBytes {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return s.flush(true)
 }
 
 // flush gives the rows gathered so far; more tells that others follow.

@@ -122,6 +122,10 @@ func (s *rangeSource) next() (bool, error) {
 	return false, nil
 }
 
+// Below is part of merge.Source: reading on is safe behind the first partition
+// of the range.
+func (s *rangeSource) Below() (tokenrange.Token, bool) { return s.tokens.End, s.begun && !s.done }
+
 // expect errs where the cursor is at another key than the index has there.
 func expect(c *data.Cursor, e index.Entry) error {
 	if e.Is(c.Key(), c.Token()) {
@@ -164,6 +168,9 @@ type keySource struct {
 
 // Cursor is part of merge.Source.
 func (s *keySource) Cursor() *data.Cursor { return s.keys.cursor }
+
+// Below is part of merge.Source: not all that follows is asked for.
+func (s *keySource) Below() (tokenrange.Token, bool) { return tokenrange.Token{}, false }
 
 // NextPartition is part of merge.Source.
 func (s *keySource) NextPartition() (bool, error) {

@@ -23,6 +23,8 @@ type Layout struct {
 	clustering  []int // length of a clustering value, -1 if it varies
 
 	static, regular columns
+	runnable        bool  // see ReadRun
+	droppedAt       int64 // the latest time at which a wanted regular column was dropped
 }
 
 // Use is what becomes of a column's cells.
@@ -70,6 +72,7 @@ func NewLayout(h *statistics.Header, v component.Version, p tokenrange.Partition
 		l.comparators = append(l.comparators, c)
 		l.clustering = append(l.clustering, fixedLen(t.Type.FixedLen()))
 	}
+	l.runnable, l.droppedAt = l.runs(), l.regular.droppedAt()
 	return l
 }
 

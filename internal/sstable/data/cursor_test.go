@@ -23,6 +23,12 @@ import (
 // with right checksums.
 func open(t testing.TB, version string, h *statistics.Header, content []byte) *Cursor {
 	t.Helper()
+	return openWindow(t, version, h, content, 64)
+}
+
+// openWindow is the same with so many bytes read at once.
+func openWindow(t testing.TB, version string, h *statistics.Header, content []byte, step int) *Cursor {
+	t.Helper()
 	const length = 64
 	crc := binary.BigEndian.AppendUint32(nil, length)
 	for at := 0; at < len(content); at += length {
@@ -49,7 +55,7 @@ func open(t testing.TB, version string, h *statistics.Header, content []byte) *C
 		return us
 	}
 	l := NewLayout(h, sets[0].Version, tokenrange.Murmur3, uses(len(h.Static)), uses(len(h.Regular)))
-	return l.NewCursor(f.NewWindow(chunk.WindowOptions{Step: length}))
+	return l.NewCursor(f.NewWindow(chunk.WindowOptions{Step: step}))
 }
 
 func typ(t testing.TB, s string) *cqltype.Type {

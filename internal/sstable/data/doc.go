@@ -49,6 +49,11 @@
 //		}
 //	}
 //
+// Of tables without a clustering key most partitions are one row as an INSERT
+// writes it. Behind such a partition ReadRun reads those that follow in one go, by
+// column and not by cell. Whatever else it meets it leaves to NextPartition, so
+// that there is one place that knows everything and says what is wrong.
+//
 // Invariants that every cursor checks: partitions ascend by token and key, rows
 // and markers by clustering key; a row ends where its size says; range
 // tombstones open and close in turn; the file ends behind a partition. Errors

@@ -36,5 +36,6 @@
 // Most rows are in one SSTable. A [Merger] compares keys, and takes the short
 // way where a partition, or a row of it, comes from one source and no deletion
 // is about: the cursor then reads only the wanted columns (data.Cursor.Plain)
-// and nothing is merged.
+// and nothing is merged. Partitions of one such row, which follow one another in
+// one source, it has the cursor read together (data.Cursor.ReadRun).
 package merge

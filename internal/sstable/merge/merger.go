@@ -16,6 +16,9 @@ type Source interface {
 	NextPartition() (bool, error)
 	// Cursor is what it moves.
 	Cursor() *data.Cursor
+	// Below tells up to where the cursor may read on by itself, behind the last
+	// partition: as long as tokens are below it. It is false if that can't be told.
+	Below() (t tokenrange.Token, ok bool)
 }
 
 // Options say what to make of the sources.
@@ -62,6 +65,9 @@ type Merger struct {
 	heads   queue     // by position: sources of the group in front of a row or marker
 	current []*source // those at the row that Next gave last
 
+	run  data.Run
+	runs bool // there may be some
+
 	static, regular *rows
 	versions        []*data.Row
 	staticCells     []data.Cell
@@ -80,6 +86,8 @@ func New(sources []Source, opts Options) *Merger {
 		static:  newRows(opts.Static, opts.Now, false),
 		regular: newRows(opts.Regular, opts.Now, opts.Strict),
 		nulls:   make([][]byte, len(opts.Comparators)),
+		// The values of counters are sums that are to be made.
+		runs: len(opts.Static) == 0 && !slices.ContainsFunc(opts.Regular, func(c Column) bool { return c.Wanted && c.Counter }),
 	}
 	m.partitions.compare = func(a, b *source) int {
 		if c := a.cursor.Token().Compare(b.cursor.Token()); c != 0 {

@@ -58,6 +58,8 @@ type cursorSource struct{ cursor *data.Cursor }
 func (s cursorSource) Cursor() *data.Cursor         { return s.cursor }
 func (s cursorSource) NextPartition() (bool, error) { return s.cursor.NextPartition() }
 
+func (s cursorSource) Below() (tokenrange.Token, bool) { return tokenrange.Murmur3.Ring().End, true }
+
 // source opens the SSTable.
 func (w *table) source(t testing.TB) Source {
 	t.Helper()
