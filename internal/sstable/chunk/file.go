@@ -152,10 +152,11 @@ func (l *loader) readTable(at int64, n int) error {
 	return component.ReadAt(l.file.table, l.file.tablePath, l.entries, at)
 }
 
-// grow returns a slice of n bytes, b if it is large enough.
+// grow returns a slice of n bytes, b if it is large enough, and otherwise one
+// with room for a little more: pieces are of about the same length.
 func grow(b []byte, n int) []byte {
 	if cap(b) < n {
-		return make([]byte, n)
+		return make([]byte, n, n+n/8)
 	}
 	return b[:n]
 }

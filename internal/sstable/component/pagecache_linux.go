@@ -25,8 +25,10 @@ type pageCache struct {
 // region is a part of the file of which something was read, or is read ahead.
 type region struct {
 	// before is what mincore said before the first read: a byte for each page, of
-	// which the lowest bit tells whether it was there.
+	// which the lowest bit tells whether it was there. nil if the system does not
+	// say, or if all were.
 	before []byte
+	whole  bool  // all were there
 	read   int64 // bytes
 }
 
@@ -50,8 +52,10 @@ func (c *pageCache) reading(offset int64, n int) {
 		// Who has read half of a region goes on to the next one, most likely, and is
 		// done with the one before.
 		if next := i + 1; r.read > regionSize/2 && next*regionSize < c.size && c.regions[next] == nil {
-			c.region(next)
-			_ = unix.Fadvise(int(c.file.Fd()), next*regionSize, regionSize, unix.FADV_WILLNEED)
+			// What is there need not be looked for, page by page.
+			if !c.region(next).whole {
+				_ = unix.Fadvise(int(c.file.Fd()), next*regionSize, regionSize, unix.FADV_WILLNEED)
+			}
 			c.drop(i - 1)
 		}
 	}
@@ -61,10 +65,23 @@ func (c *pageCache) reading(offset int64, n int) {
 func (c *pageCache) region(i int64) *region {
 	r := c.regions[i]
 	if r == nil {
-		r = &region{before: c.residency(i)}
+		if r = (&region{whole: c.whole(i)}); !r.whole {
+			r.before = c.residency(i)
+		}
 		c.regions[i] = r
 	}
 	return r
+}
+
+// whole tells whether all pages of a region are in the cache, as far as the
+// system can say that without naming them, which takes longer.
+func (c *pageCache) whole(i int64) bool {
+	at := i * regionSize
+	length := min(regionSize, c.size-at)
+	page := int64(os.Getpagesize())
+	var stat unix.Cachestat_t
+	err := unix.Cachestat(uint(c.file.Fd()), &unix.CachestatRange{Off: uint64(at), Len: uint64(length)}, &stat, 0)
+	return err == nil && int64(stat.Cache) == (length+page-1)/page
 }
 
 // residency asks which pages of a region are in the cache. It is nil where the
