@@ -62,6 +62,7 @@ func (t *StatsTree) Commit(ctx context.Context, run RunRecord) error {
 	if err := syncDir(t.dir); err != nil {
 		return fmt.Errorf("commit statistics: %w", err)
 	}
+	clear(t.given)
 	t.staged, t.ledgers, t.records = nil, nil, nil
 	return t.apply(j)
 }

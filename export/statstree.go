@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -42,10 +43,13 @@ const NullDay = "__HIVE_DEFAULT_PARTITION__"
 // A run replaces the days that it computed. Its files come into being together:
 // Commit first writes down what it is going to do, and a Commit that was broken
 // off is completed when the tree is opened again. One process at a time may have
-// a tree open, and one goroutine use it.
+// a tree open, and one goroutine use it, but for Write, which many may call at a
+// time.
 type StatsTree struct {
 	dir    string
 	opts   StatsTreeOptions
+	mu     sync.Mutex
+	given  map[string]bool // directories for which a day was given
 	staged []stagedStatistic
 	// ledgers are the records of the run's reading, under hidden names.
 	ledgers []rename
@@ -106,7 +110,7 @@ func OpenStatsTree(dir string, opts StatsTreeOptions) (*StatsTree, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make statistics directory: %w", err)
 	}
-	t := &StatsTree{dir: dir, opts: opts}
+	t := &StatsTree{dir: dir, opts: opts, given: map[string]bool{}}
 	data, err := os.ReadFile(filepath.Join(dir, journalFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, t.probe()
@@ -162,11 +166,20 @@ func (t *StatsTree) Days(name string) ([]string, error) {
 
 // Write writes one day of a statistic, "" for one that is not by day. It is not
 // to be seen before Commit. Its columns must not be named dt.
-func (t *StatsTree) Write(ctx context.Context, name, day string, schema *arrow.Schema, recs iter.Seq2[arrow.Record, error]) error {
+func (t *StatsTree) Write(ctx context.Context, name, day string, schema *arrow.Schema, recs iter.Seq2[arrow.Record, error]) (err error) {
 	s, err := t.stage(name, day)
 	if err != nil {
 		return err
 	}
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if err != nil {
+			delete(t.given, s.dir)
+			return
+		}
+		t.staged = append(t.staged, s)
+	}()
 	if schema.HasField("dt") {
 		return fmt.Errorf("statistic %s has a column dt, which is the name of the partition: %w", name, ErrColumn)
 	}
@@ -179,7 +192,6 @@ func (t *StatsTree) Write(ctx context.Context, name, day string, schema *arrow.S
 		return fmt.Errorf("write statistic %s: %w", name, err)
 	}
 	s.stat.File.Path = filepath.ToSlash(filepath.Join(s.dir, part))
-	t.staged = append(t.staged, s)
 	return nil
 }
 
@@ -222,11 +234,12 @@ func (t *StatsTree) stage(name, day string) (stagedStatistic, error) {
 		}
 		s.dir = filepath.Join(name, "dt="+day)
 	}
-	for _, other := range t.staged {
-		if other.dir == s.dir {
-			return stagedStatistic{}, fmt.Errorf("statistic %s, day %q is given twice: %w", name, day, ErrColumn)
-		}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.given[s.dir] {
+		return stagedStatistic{}, fmt.Errorf("statistic %s, day %q is given twice: %w", name, day, ErrColumn)
 	}
+	t.given[s.dir] = true
 	return s, nil
 }
 
@@ -242,6 +255,7 @@ func (t *StatsTree) Abort() error {
 	for _, l := range t.ledgers {
 		errs = append(errs, os.Remove(filepath.Join(t.dir, l.From)))
 	}
+	clear(t.given)
 	t.staged, t.ledgers, t.records = nil, nil, nil
 	return errors.Join(errs...)
 }

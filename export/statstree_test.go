@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -153,6 +155,30 @@ func TestStatsTree(t *testing.T) {
 
 // Wherever a commit is broken off after its journal was written, opening the
 // tree completes it; the day is never there twice for good.
+// Days that are written at the same time all come, and of the same day given twice at that, one.
+func TestDaysAreWrittenBesideEachOther(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "stats")
+	tree := openTree(t, dir, "r1")
+	var wg sync.WaitGroup
+	var twice atomic.Int32
+	for i := range 40 {
+		wg.Go(func() {
+			day := june1 + arrow.Date32(i%30)
+			if err := tree.Write(t.Context(), "device-day", DayOf(day), countSchema, counts(day, int64(i))); errors.Is(err, ErrColumn) {
+				twice.Add(1)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	commit(t, tree)
+	days, err := openTree(t, dir, "r2").Days("device-day")
+	if err != nil || len(days) != 30 || days[0] != "2025-06-01" || days[29] != "2025-06-30" || twice.Load() != 10 {
+		t.Errorf("days %q, %d given twice, error %v", days, twice.Load(), err)
+	}
+}
+
 func TestBrokenCommitIsCompleted(t *testing.T) {
 	for _, done := range []string{"nothing", "one rename", "renames"} {
 		t.Run(done, func(t *testing.T) {

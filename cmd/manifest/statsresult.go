@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"golang.org/x/sync/errgroup"
 
 	"manifest/export"
 	"manifest/queries"
@@ -208,7 +209,8 @@ var errStopped = errors.New("stopped")
 
 // write merges the parts of a query. The merge hands its rows out and the tree
 // takes them in, so that one of the two has to be a coroutine of the other.
-// Rows of one table and day come next to each other.
+// Rows of one table and day come next to each other. Most days are one record:
+// such files are written beside each other, since making a file last is waiting.
 func (w *statsWriter) write(ctx context.Context, a *queries.Aggregation, splits []string) error {
 	next, stop := iter.Pull2(func(yield func(resultPiece, error) bool) {
 		err := a.Finish(ctx, splits, func(table string, day *arrow.Date32, rec arrow.Record) error {
@@ -222,11 +224,50 @@ func (w *statsWriter) write(ctx context.Context, a *queries.Aggregation, splits 
 		}
 	})
 	defer stop()
+	files, filesCtx := errgroup.WithContext(ctx)
+	files.SetLimit(filesAtATime)
+	err := w.writeFiles(filesCtx, files, next)
+	if fileErr := files.Wait(); fileErr != nil {
+		return fileErr // which ended the others
+	}
+	if err != nil {
+		return err
+	}
+	return w.removeStale(ctx)
+}
+
+// filesAtATime bounds the records that wait to be written.
+const filesAtATime = 8
+
+// writeFiles writes all pieces, those of small files by the group.
+func (w *statsWriter) writeFiles(ctx context.Context, files *errgroup.Group, next func() (resultPiece, error, bool)) error {
 	piece, err, ok := next()
 	for ok && err == nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		first := piece
-		rows := func(yield func(arrow.Record, error) bool) {
-			for ok && err == nil && piece.table == first.table && piece.day == first.day {
+		first.rec.Retain()
+		w.count(first)
+		w.written[first.table+"/"+first.day] = true
+		w.countFile(first.table)
+		same := func() bool { return ok && err == nil && piece.table == first.table && piece.day == first.day }
+		write := func(rows iter.Seq2[arrow.Record, error]) error {
+			defer first.rec.Release()
+			return w.place.tree.Write(ctx, w.options.published(first.table), first.day, w.schema(first.table), rows)
+		}
+		piece, err, ok = next()
+		if !same() {
+			files.Go(func() error {
+				return write(func(yield func(arrow.Record, error) bool) { yield(first.rec, nil) })
+			})
+			continue
+		}
+		if err := write(func(yield func(arrow.Record, error) bool) {
+			if !yield(first.rec, nil) {
+				return
+			}
+			for same() {
 				w.count(piece)
 				if !yield(piece.rec, nil) {
 					return
@@ -236,17 +277,11 @@ func (w *statsWriter) write(ctx context.Context, a *queries.Aggregation, splits 
 			if err != nil {
 				yield(nil, err)
 			}
-		}
-		w.written[first.table+"/"+first.day] = true
-		if err := w.place.tree.Write(ctx, w.options.published(first.table), first.day, w.schema(first.table), rows); err != nil {
+		}); err != nil {
 			return err
 		}
-		w.countFile(first.table)
 	}
-	if err != nil {
-		return err
-	}
-	return w.removeStale(ctx)
+	return err
 }
 
 // partition names the day of a table by day; others have none.
