@@ -118,6 +118,7 @@ type subject struct {
 	cores int
 	// command gives the process to run; it may write into dir.
 	command func(ctx context.Context, dir string) *exec.Cmd
+	large   bool // what it writes is removed at once
 }
 
 func measure(ctx context.Context, o options) error {
@@ -145,18 +146,25 @@ func measure(ctx context.Context, o options) error {
 	var subjects []subject
 	for _, cores := range []int{1, 2} {
 		subjects = append(subjects,
-			subject{"bare loop: read, decompress, verify", cores, func(ctx context.Context, _ string) *exec.Cmd {
+			subject{name: "bare loop: read, decompress, verify", cores: cores, command: func(ctx context.Context, _ string) *exec.Cmd {
 				return exec.CommandContext(ctx, self, bareCommand, images, strconv.Itoa(cores))
 			}},
-			subject{"stats image-sizes", cores, manifest("stats", "--query", "image-sizes")},
-			subject{"stats of width by day", cores, manifest("stats", "--table", "image_metadata", "--by", "day(capture_time)", "--agg", "count, sum(width)")},
-			subject{"export to Parquet, zstd", cores, manifest("export", "--table", "image_metadata")},
+			subject{name: "stats image-sizes", cores: cores, command: manifest("stats", "--query", "image-sizes")},
+			subject{name: "stats of width by day", cores: cores, command: manifest("stats", "--table", "image_metadata", "--by", "day(capture_time)", "--agg", "count, sum(width)")},
+			subject{name: "export to Parquet, zstd", cores: cores, command: manifest("export", "--table", "image_metadata"), large: true},
 		)
 	}
+	// Results go at the end: ext4 takes long to make files where others have just
+	// been removed, of which statistics by day are many.
+	results, err := os.MkdirTemp(o.dir, "out")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(results)
 	all := make([][]processcost.Cost, len(subjects))
 	for run := range o.runs + 1 { // the first run does not count
 		for i, s := range subjects {
-			f, err := runOnce(ctx, s, o.dir)
+			f, err := runOnce(ctx, s, results)
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
@@ -169,12 +177,14 @@ func measure(ctx context.Context, o options) error {
 	return nil
 }
 
-func runOnce(ctx context.Context, s subject, home string) (processcost.Cost, error) {
-	dir, err := os.MkdirTemp(home, "out")
+func runOnce(ctx context.Context, s subject, results string) (processcost.Cost, error) {
+	dir, err := os.MkdirTemp(results, "")
 	if err != nil {
 		return processcost.Cost{}, err
 	}
-	defer os.RemoveAll(dir)
+	if s.large {
+		defer os.RemoveAll(dir)
+	}
 	cmd := s.command(ctx, dir)
 	cmd.Stderr = os.Stderr
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", s.cores))
