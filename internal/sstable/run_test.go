@@ -12,6 +12,7 @@ import (
 	"manifest/internal/cqltype"
 	"manifest/internal/sstable"
 	"manifest/internal/sstable/oracle"
+	"manifest/tokenrange"
 )
 
 // simpleColumns are those that each have one cell, or are of the key.
@@ -27,14 +28,34 @@ func simpleColumns(s sstable.Schema) []string {
 }
 
 // sameInRuns reads files with and without runs, which must give the same rows or
-// the same error.
+// the same error; then the same within every other piece of the ring.
 func sameInRuns(t *testing.T, r *oracle.Result, damage string) {
 	t.Helper()
-	table, err := openFolders(string(r.Files["schema.cql"]), storage(r.Files))
-	if err != nil {
-		t.Fatal(err)
+	for _, restricted := range []bool{false, true} {
+		table, err := openFolders(string(r.Files["schema.cql"]), storage(r.Files))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var owned []tokenrange.Range
+		for i, piece := range table.Partitioner().Ring().Split(31) {
+			if i%2 == 0 {
+				owned = append(owned, piece)
+			}
+		}
+		for _, r := range table.Readers() {
+			if restricted {
+				r.Restrict(tokenrange.NewIntervalSet(owned...))
+			}
+		}
+		sameTableInRuns(t, table, fmt.Sprintf("%s, restricted %t", damage, restricted))
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	defer table.Close()
+}
+
+func sameTableInRuns(t *testing.T, table *sstable.Table, damage string) {
+	t.Helper()
 	simple := simpleColumns(table.Schema())
 	for _, columns := range [][]string{simple, simple[:1], simple[len(simple)-1:], {}} {
 		for _, opts := range []sstable.Options{{}, {RecordRows: 3, ReadBytes: 1}, {RecordBytes: 100}} {
