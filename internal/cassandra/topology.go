@@ -80,6 +80,9 @@ func (t Topology) node(row map[string]any) (tokenrange.Node, error) {
 	tokens, _ := row["tokens"].([]string)
 	for _, s := range tokens {
 		tok, err := tokenrange.ParseToken(s)
+		if _, unsupported := tokenrange.PartitionerByName(t.Partitioner); err != nil && unsupported != nil {
+			return n, fmt.Errorf("token %q of node %s: %w", s, n.Address, unsupported)
+		}
 		if err != nil {
 			return n, fmt.Errorf("token of node %s (partitioner %s): %w", n.Address, t.Partitioner, err)
 		}

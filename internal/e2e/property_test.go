@@ -83,7 +83,6 @@ func TestOneNodeWithRandomPartitioner(t *testing.T) {
 
 // TestOneNodeWithOrderedPartitioner has tokens that are the keys themselves, of which no plan can be made: it is refused by name.
 func TestOneNodeWithOrderedPartitioner(t *testing.T) {
-	onlyLong(t)
 	s := newEmptySite(t, casstest.Own(t, casstest.Options{Partitioner: "ByteOrderedPartitioner"}), "e2e_property", fmt.Sprintf(simpleReplication, 1))
 	session, err := s.cluster.Session("")
 	if err != nil {
