@@ -87,7 +87,7 @@ func TestLeftoversStayAway(t *testing.T) {
 	}
 
 	var listed []struct {
-		Table    string
+		Keyspace string
 		Replicas string
 		Nodes    []struct{ Owned *float64 }
 	}
@@ -100,7 +100,7 @@ func TestLeftoversStayAway(t *testing.T) {
 		}
 	}
 	o := invocation{args: ls}.run(t)
-	if err := json.Unmarshal([]byte(o.stdout), &listed); err != nil || len(listed) != 1 {
+	if err := json.Unmarshal([]byte(o.stdout), &listed); err != nil || len(listed) != 1 || listed[0].Keyspace != s.keyspace {
 		t.Fatalf("%v: %s", err, o)
 	}
 	share := 0.0

@@ -56,7 +56,7 @@ func Find(ctx context.Context, trees []Tree, opts Options) (*Catalog, error) {
 		if len(found) > 0 {
 			continue
 		}
-		more, err := t.walk(ctx)
+		more, err := t.walk(ctx, opts.Tag)
 		if err != nil {
 			return fail(err)
 		}
@@ -69,6 +69,7 @@ func Find(ctx context.Context, trees []Tree, opts Options) (*Catalog, error) {
 		}
 		folders = append(folders, more...)
 	}
+	folders = withoutUntagged(folders, opts.Tag)
 	c := &Catalog{Tables: group(folders)}
 	tables := c.Tables[:0]
 	var tags []string
@@ -89,6 +90,17 @@ func Find(ctx context.Context, trees []Tree, opts Options) (*Catalog, error) {
 		return nil, fmt.Errorf("%w: there are the snapshots %s", ErrNoTable, strings.Join(tags, ", "))
 	}
 	return nil, ErrNoTable
+}
+
+// withoutUntagged leaves out, where a tree has the snapshot that is asked for, what
+// in the same tree is of none: a table that was made since, or is being dropped,
+// has live files alone, and perhaps no folder that tells so.
+func withoutUntagged(folders []Folder, tag string) []Folder {
+	has := map[*Tree]bool{}
+	for _, f := range folders {
+		has[f.tree] = has[f.tree] || tag != "" && f.Tag == tag
+	}
+	return slices.DeleteFunc(folders, func(f Folder) bool { return has[f.tree] && f.Tag == "" && !f.Backup && !f.live })
 }
 
 // group puts the folders of each table together, ordered by keyspace, name and id.

@@ -51,6 +51,9 @@ func (t *Tree) medusa(ctx context.Context) ([]medusaBackup, error) {
 	var nodes []string // folders that hold none themselves
 	for _, name := range folders {
 		_, below, err := t.ReadDir(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since it was listed: no backup
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -71,11 +74,17 @@ func (t *Tree) medusa(ctx context.Context) ([]medusaBackup, error) {
 	}
 	for _, node := range nodes {
 		_, below, err := t.ReadDir(ctx, node)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range below {
 			_, inside, err := t.ReadDir(ctx, path.Join(node, name))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -56,6 +56,9 @@ func TestFind(t *testing.T) {
 		{
 			"one of two snapshots", tree("ks/t-"+id1+"/snapshots/a/nb-1-big-Data.db", "ks/t-"+id1+"/snapshots/b/nb-1-big-Data.db"), Options{Tag: "b"}, "|ks|t|b|false", nil,
 		},
+		{
+			"a live table beside a snapshot", tree("ks/t-"+id1+"/snapshots/a/nb-1-big-Data.db", "ks/u-"+id2+"/nb-1-big-Data.db"), Options{Tag: "a"}, "|ks|t|a|false", nil,
+		},
 		{"no such snapshot", tree("ks/t-" + id1 + "/snapshots/a/nb-1-big-Data.db"), Options{Tag: "b"}, "", ErrNoTable},
 		{
 			"snapshots that Cassandra made by itself", tree("ks/t-"+id1+"/snapshots/truncated-1700000000000-t/nb-1-big-Data.db", "ks/t-"+id1+"/snapshots/dropped-1700000000000-t/nb-1-big-Data.db"),
@@ -89,6 +92,40 @@ func TestFind(t *testing.T) {
 		}
 		if s := strings.Join(got, " "); c.err == nil && s != c.want {
 			t.Errorf("%s: %s, want %s", c.name, s, c.want)
+		}
+	}
+}
+
+// vanishing is a file system in which folders are listed that are gone.
+type vanishing struct {
+	fs.FS
+	gone string
+}
+
+func (v vanishing) Open(name string) (fs.File, error) {
+	if name == v.gone {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return v.FS.Open(name)
+}
+
+func TestFoldersThatVanish(t *testing.T) {
+	files := tree("ks/t-"+id1+"/snapshots/a/nb-1-big-Data.db", "ks/t-"+id1+"/snapshots/b/nb-1-big-Data.db", "ks/u-"+id2+"/nb-1-big-Data.db")
+	for _, c := range []struct {
+		gone, tag string
+		ok        bool
+	}{
+		{"ks/u-" + id2, "a", true},
+		{"ks/t-" + id1 + "/snapshots/b", "a", true},
+		{"ks/t-" + id1 + "/snapshots/a", "a", false},
+		{"ks/t-" + id1 + "/snapshots/b", "", false},
+		{".", "a", false},
+	} {
+		catalog, err := Find(t.Context(), []Tree{FromFS("", vanishing{files, c.gone})}, Options{Tag: c.tag})
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s of snapshot %q is gone: %v", c.gone, c.tag, err)
+		} else if c.ok && (len(catalog.Tables) != 1 || catalog.Tables[0].Name != "t") {
+			t.Errorf("%s is gone: %+v", c.gone, catalog.Tables)
 		}
 	}
 }

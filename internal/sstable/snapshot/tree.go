@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -120,8 +121,10 @@ func (f fsFiles) Folder(folder string) component.Storage {
 // maxDepth bounds how deep a tree is looked through: links may go in circles.
 const maxDepth = 32
 
-// walk lists the folders of a tree that have SSTables or a schema, in order.
-func (t *Tree) walk(ctx context.Context) ([]Folder, error) {
+// walk lists the folders of a tree that have SSTables or a schema, in order. A
+// server may meanwhile remove tables and snapshots other than the one of that tag:
+// what is gone when it is looked at is passed over.
+func (t *Tree) walk(ctx context.Context, tag string) ([]Folder, error) {
 	var found []Folder
 	var visit func(p string, depth int) error
 	visit = func(p string, depth int) error {
@@ -132,10 +135,13 @@ func (t *Tree) walk(ctx context.Context) ([]Folder, error) {
 			return context.Cause(ctx)
 		}
 		files, folders, err := t.ReadDir(ctx, p)
-		if err != nil {
-			return err
+		var f Folder
+		if err == nil {
+			f, err = t.examine(ctx, p, files, folders)
 		}
-		f, err := t.examine(ctx, p, files, folders)
+		if of := parsePath(path.Join(t.Path, p)).Tag; errors.Is(err, fs.ErrNotExist) && p != "." && (of == "" || tag != "" && of != tag) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
