@@ -11,3 +11,11 @@ func TestSizesAreShownInTheirUnit(t *testing.T) {
 		}
 	}
 }
+
+func TestLifetimesAreShownInDays(t *testing.T) {
+	for seconds, want := range map[int32]string{0: "-", 86_400: "1 d", 315_360_000: "3650 d", 90_000: "25h0m0s", 60: "1m0s"} {
+		if got := lifetime(seconds); got != want {
+			t.Errorf("%d seconds are shown as %q, want %q", seconds, got, want)
+		}
+	}
+}

@@ -291,5 +291,9 @@ func lifetime(seconds int32) string {
 	if seconds == 0 {
 		return "-"
 	}
+	const day = 24 * 60 * 60
+	if seconds%day == 0 {
+		return fmt.Sprintf("%d d", seconds/day)
+	}
 	return (time.Duration(seconds) * time.Second).String()
 }
