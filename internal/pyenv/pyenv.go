@@ -35,26 +35,24 @@ var medusaRequirements string
 //go:embed cqlite.txt
 var cqliteRequirements string
 
-// process remembers the answer: whether the environment is complete is looked at once per process.
-var process = sync.OnceValues(func() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
-	defer cancel()
-	return Interpreter(ctx, os.Stderr)
-})
+// What a test asks for is looked up once per process: whether an environment is complete takes time to see.
+var (
+	process       = once(Interpreter)
+	sparkProcess  = once(SparkInterpreter)
+	medusaProcess = once(medusaInterpreter)
+)
 
-// sparkProcess remembers the answer for Spark.
-var sparkProcess = sync.OnceValues(func() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
-	defer cancel()
-	return SparkInterpreter(ctx, os.Stderr)
-})
+func once(find func(context.Context, io.Writer) (string, error)) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), installLimit)
+		defer cancel()
+		return find(ctx, os.Stderr)
+	})
+}
 
-// medusaProcess remembers the answer for Medusa.
-var medusaProcess = sync.OnceValues(func() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
-	defer cancel()
-	return interpreter(ctx, "medusa-", medusaRequirements, os.Stderr)
-})
+func medusaInterpreter(ctx context.Context, log io.Writer) (string, error) {
+	return interpreter(ctx, "medusa-", medusaRequirements, log)
+}
 
 // SparkVariable asks for the tests that need Spark, with any text but "". They are left out otherwise: the packages alone are 370 MB.
 const SparkVariable = "MANIFEST_SPARK"
