@@ -56,7 +56,9 @@ enabled = 0
 
 func (m medusa) backup(t *testing.T, name, mode string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), m.program, "--config-file", m.config, "backup", "--backup-name", name, "--mode", mode).CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), m.program, "--config-file", m.config, "backup", "--backup-name", name, "--mode", mode)
+	cmd.Dir = filepath.Dir(m.config) // where it leaves its metrics
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("medusa backup: %v\n%s", err, out)
 	}
