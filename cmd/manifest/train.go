@@ -98,17 +98,7 @@ func (t *training) run(ctx context.Context) (m export.Manifest, err error) {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, t.builder.Close()) }()
-	if err := t.gatherAll(ctx, work); err != nil {
-		return m, err
-	}
-	pins, err := t.pins(ctx, work)
-	if err != nil {
-		return m, err
-	}
-	if pins != nil {
-		defer func() { err = errors.Join(err, pins.Groups.Close(), pins.Images.Close()) }()
-	}
-	if err := t.builder.Decide(ctx, pins); err != nil {
+	if err := t.decide(ctx, work); err != nil {
 		return m, err
 	}
 	files, err := t.options.fileOptions()
@@ -165,8 +155,8 @@ func (t *training) open(ctx context.Context, role trainset.Role, ranges []tokenr
 	return t.from.open(ctx, keyspace, table, opts, t.log)
 }
 
-// gatherAll reads the tables: the base first, which says who the candidates are.
-func (t *training) gatherAll(ctx context.Context, work string) (err error) {
+// decide reads the tables, the base first, which says who the candidates are, and decides what becomes of these.
+func (t *training) decide(ctx context.Context, work string) (err error) {
 	gathered := trainset.Gathered{}
 	defer func() {
 		for _, runs := range gathered {
@@ -185,7 +175,17 @@ func (t *training) gatherAll(ctx context.Context, work string) (err error) {
 			}
 		}
 	}
-	return t.builder.Join(ctx, gathered)
+	pins, err := t.pins(ctx, work)
+	if err != nil {
+		return err
+	}
+	if pins != nil {
+		defer func() { err = errors.Join(err, pins.Groups.Close(), pins.Images.Close()) }()
+	}
+	if err := t.builder.Join(ctx, gathered, pins); err != nil {
+		return err
+	}
+	return t.builder.Decide(ctx)
 }
 
 // gather reads one table.

@@ -126,6 +126,9 @@ func (j *Join) Right(i int) (value []byte, ok bool) {
 	return r.value, true
 }
 
+// Has tells whether right stream i, if there is one, has a row.
+func (j *Join) Has(i int) bool { return i < len(j.rights) && j.rights[i].match }
+
 // Close closes all streams.
 func (j *Join) Close() error {
 	errs := []error{j.left.Close()}

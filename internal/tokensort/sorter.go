@@ -1,14 +1,11 @@
 package tokensort
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,8 +43,7 @@ func (o Options) Validate() error {
 // goroutine, and makes no file before rows outgrow the memory.
 type Sorter struct {
 	opts   Options
-	bytes  []byte // keys and values of the rows held, one after the other
-	rows   []heldRow
+	held   held
 	total  int64
 	dir    string // of the runs; empty while there are none
 	runs   []string
@@ -55,19 +51,6 @@ type Sorter struct {
 	made   int // runs that were made, for their names
 	sorted bool
 }
-
-// heldRow is a row in memory. Rows are added at ascending places, which keeps equal keys in their order.
-type heldRow struct {
-	prefix     uint64
-	at         uint32
-	key, value uint32 // lengths
-}
-
-const (
-	heldBytes = 24 // of a heldRow
-	// maxHeld is what places of 32 bits reach.
-	maxHeld = math.MaxUint32 - 1<<20
-)
 
 // NewSorter makes a sorter. Close removes what it leaves on the disk.
 func NewSorter(opts Options) (*Sorter, error) {
@@ -82,84 +65,39 @@ func (s *Sorter) Add(key, value []byte) error {
 	if s.sorted {
 		return errors.New("add a row to what is sorted already")
 	}
-	size := int64(len(key)) + int64(len(value))
-	if size > maxHeld {
+	size := len(key) + len(value)
+	if size > maxRow {
 		return fmt.Errorf("sort a row of %d bytes: too large", size)
 	}
-	if held := int64(len(s.bytes)); len(s.rows) > 0 && (held+size+int64(len(s.rows)+1)*heldBytes > s.opts.Memory || held+size > maxHeld) {
+	if len(s.held.rows) > 0 && (s.held.memory()+int64(size)+heldBytes > s.opts.Memory || !s.held.fits(size)) {
 		if err := s.spill(); err != nil {
 			return err
 		}
 	}
-	s.rows = append(s.rows, heldRow{prefix: sortPrefix(key), at: uint32(len(s.bytes)), key: uint32(len(key)), value: uint32(len(value))})
-	s.grow(len(key) + len(value))
-	s.bytes = append(append(s.bytes, key...), value...)
+	s.held.add(key, value)
 	s.total++
 	return nil
-}
-
-// sortPrefix is a number by which rows are compared first: where it differs, keys compare as it does. Keys with a token of 64 bits begin
-// with 8 zeros, and get the 63 bits behind them; others get the first 63, above all of those.
-func sortPrefix(key []byte) uint64 {
-	if p := first8(key); p != 0 {
-		return p>>1 | 1<<63
-	}
-	return first8(key[min(8, len(key)):]) >> 1
-}
-
-// first8 reads 8 bytes as a number, as if zeros followed the end.
-func first8(key []byte) uint64 {
-	if len(key) >= 8 {
-		return binary.BigEndian.Uint64(key)
-	}
-	var padded [8]byte
-	copy(padded[:], key)
-	return binary.BigEndian.Uint64(padded[:])
 }
 
 // Rows is the number of rows added.
 func (s *Sorter) Rows() int64 { return s.total }
 
-func (s *Sorter) key(r heldRow) []byte { return s.bytes[r.at : r.at+r.key] }
-func (s *Sorter) value(r heldRow) []byte {
-	return s.bytes[r.at+r.key : r.at+r.key+r.value]
-}
-
-// grow makes room for n more bytes: twice the room there was, but not beyond the memory, which append would not know.
-func (s *Sorter) grow(n int) {
-	if need := len(s.bytes) + n; need > cap(s.bytes) {
-		s.bytes = slices.Grow(s.bytes, max(n, min(2*cap(s.bytes), int(min(s.opts.Memory, maxHeld)))-len(s.bytes)))
-	}
-}
-
-func (s *Sorter) sortHeld() {
-	slices.SortFunc(s.rows, func(a, b heldRow) int {
-		if a.prefix != b.prefix {
-			return cmp.Compare(a.prefix, b.prefix)
-		}
-		if c := bytes.Compare(s.key(a), s.key(b)); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.at, b.at)
-	})
-}
-
 // spill writes the rows held as a run.
 func (s *Sorter) spill() error {
-	s.sortHeld()
+	s.held.sort()
 	path, err := s.writeRun(func(w *Writer) error {
-		for _, r := range s.rows {
-			if err := w.Add(s.key(r), s.value(r)); err != nil {
+		for _, r := range s.held.rows {
+			if err := w.Add(s.held.key(r), s.held.value(r)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("spill %d rows: %w", len(s.rows), err)
+		return fmt.Errorf("spill %d rows: %w", len(s.held.rows), err)
 	}
 	s.runs = append(s.runs, path)
-	s.bytes, s.rows = s.bytes[:0], s.rows[:0]
+	s.held.clear()
 	return nil
 }
 
@@ -182,15 +120,16 @@ func (s *Sorter) Sort(ctx context.Context) error {
 	}
 	s.sorted = true
 	if len(s.runs) == 0 {
-		s.sortHeld()
+		s.held.sort()
+		s.held.spare = nil
 		return nil
 	}
-	if len(s.rows) > 0 {
+	if len(s.held.rows) > 0 {
 		if err := s.spill(); err != nil {
 			return err
 		}
 	}
-	s.bytes, s.rows = nil, nil // the merge needs the memory
+	s.held = held{} // the merge needs the memory
 	for len(s.runs) > s.opts.FanIn {
 		if err := s.pass(ctx); err != nil {
 			return fmt.Errorf("merge %d runs: %w", len(s.runs), err)
@@ -251,14 +190,15 @@ func (s *Sorter) Open() (Stream, error) {
 		return nil, errors.New("open rows that are not sorted yet")
 	}
 	if len(s.runs) == 0 {
-		return &heldStream{sorter: s, at: -1}, nil
+		return &heldStream{held: &s.held, at: -1}, nil
 	}
 	return openAll(s.runs)
 }
 
-// Close removes all files. Streams are to be closed before.
+// Close removes all files. Streams are to be closed before: memory of their rows is used again.
 func (s *Sorter) Close() error {
-	s.bytes, s.rows, s.runs = nil, nil, nil
+	s.held.clear()
+	s.held, s.runs = held{}, nil
 	if s.dir == "" {
 		return nil
 	}
@@ -267,19 +207,19 @@ func (s *Sorter) Close() error {
 
 // heldStream reads rows that were never spilled.
 type heldStream struct {
-	sorter *Sorter
-	at     int
+	held *held
+	at   int
 }
 
 func (h *heldStream) Next() error {
 	h.at++
-	if h.at >= len(h.sorter.rows) {
-		h.at = len(h.sorter.rows)
+	if h.at >= len(h.held.rows) {
+		h.at = len(h.held.rows)
 		return io.EOF
 	}
 	return nil
 }
 
-func (h *heldStream) Key() []byte   { return h.sorter.key(h.sorter.rows[h.at]) }
-func (h *heldStream) Value() []byte { return h.sorter.value(h.sorter.rows[h.at]) }
+func (h *heldStream) Key() []byte   { return h.held.key(h.held.rows[h.at]) }
+func (h *heldStream) Value() []byte { return h.held.value(h.held.rows[h.at]) }
 func (h *heldStream) Close() error  { return nil }

@@ -10,9 +10,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
-	"manifest/internal/rowform"
+	"manifest/internal/sampling"
 	"manifest/internal/tokensort"
 )
 
@@ -37,12 +35,14 @@ type Builder struct {
 	plan *Plan
 	opts Options
 
-	candidates string // run: image -> cells of the tags and of the base
-	digest     string // of the images in it
-	accepted   string // run: image -> joined row
+	base       *tokensort.Sorter // gathered rows
+	candidates string            // run: image -> cells of the tags and of the base
+	digest     string            // of the images in it; empty where there is no such run
+	accepted   string            // run: image -> joined row
 	rejects    *tokensort.Sorter
 	counts     Counts
-	decisions  decisions
+	decider    *sampling.Decider   // of the accepted images
+	decisions  *sampling.Decisions // nil before Decide
 }
 
 // Counts tells how many images there were at each stage.
@@ -91,8 +91,11 @@ func (b *Builder) sorting() tokensort.Options {
 // Close removes what is on the disk, but for what was gathered.
 func (b *Builder) Close() error {
 	errs := []error{b.rejects.Close()}
-	if b.decisions.decisions != nil {
-		errs = append(errs, b.decisions.decisions.Close())
+	if b.decider != nil {
+		errs = append(errs, b.decider.Close())
+	}
+	if b.decisions != nil {
+		errs = append(errs, b.decisions.Close())
 	}
 	for _, path := range []string{b.candidates, b.accepted} {
 		if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
@@ -102,114 +105,37 @@ func (b *Builder) Close() error {
 	return errors.Join(errs...)
 }
 
-// Candidates is the run for GatherOptions, when Select has been called.
+// Candidates is the run for the GatherOptions of a Read of candidates, when Select has been called.
 func (b *Builder) Candidates() string { return b.candidates }
 
-// CandidateDigest tells sets of candidates apart, when Select has been called: rows that were gathered for others are of no use.
+// CandidateDigest tells sets of candidates apart, when Select has been called: rows that were gathered for others are of no use. It is
+// empty where none are gathered for candidates.
 func (b *Builder) CandidateDigest() string { return b.digest }
 
 // Select makes the candidates of the gathered rows of the base. Where tags don't name the images, the candidates are not yet chosen by
-// them: Join does it.
+// them: Join does it. Where no table is read for the rows of candidates alone, Join makes them on its way.
 func (b *Builder) Select(ctx context.Context, base *tokensort.Sorter) error {
-	in, err := base.Open()
+	b.base = base
+	if !slices.ContainsFunc(b.plan.reads, func(r *Read) bool { return r.OfCandidates }) {
+		return nil
+	}
+	in, err := b.candidatesOf(base)
 	if err != nil {
 		return err
 	}
-	s := selecting{builder: b, images: xxh3.New()}
-	err = tokensort.WriteRun(b.candidates, func(w *tokensort.Writer) error {
-		s.to = w
-		if err := tokensort.Each(ctx, in, s.row); err != nil {
-			return err
-		}
-		return s.end()
-	})
+	err = tokensort.WriteRun(b.candidates, func(w *tokensort.Writer) error { return tokensort.Each(ctx, in, w.Add) })
 	if err != nil {
 		return fmt.Errorf("select images: %w", err)
 	}
-	sum := s.images.Sum128()
+	sum := in.digest.Sum128()
 	b.digest = fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo)
 	return nil
 }
 
-// selecting brings the rows of an image together.
-type selecting struct {
-	builder *Builder
-	to      *tokensort.Writer
-	images  *xxh3.Hasher // of the keys of all candidates
-	image   []byte       // key of the image at hand
-	have    bool
-	tags    []string
-	row1    []byte // cells of its first row
-	buf     []byte
-}
-
-func (s *selecting) row(key, value []byte) error {
-	s.builder.counts.IndexRows++
-	n, err := tokensort.KeyLen(key)
-	if err != nil {
-		return err
+// openCandidates is the stream of candidates, when Select has been called.
+func (b *Builder) openCandidates() (tokensort.Stream, error) {
+	if b.digest == "" {
+		return b.candidatesOf(b.base)
 	}
-	if !s.have || string(s.image) != string(key[:n]) {
-		if err := s.end(); err != nil {
-			return err
-		}
-		s.have, s.image = true, append(s.image[:0], key[:n]...)
-		s.row1, s.tags = append(s.row1[:0], value...), s.tags[:0]
-	}
-	if s.builder.plan.base != Tags {
-		return nil
-	}
-	return s.addTag(key[n:])
-}
-
-func (s *selecting) addTag(suffix []byte) error {
-	tag, _, err := tokensort.TakeText(nil, suffix)
-	if err != nil {
-		return err
-	}
-	if len(s.tags) == 0 || s.tags[len(s.tags)-1] != string(tag) {
-		s.tags = append(s.tags, string(tag))
-	}
-	return nil
-}
-
-// end decides about the image at hand.
-func (s *selecting) end() error {
-	if !s.have {
-		return nil
-	}
-	s.have = false
-	s.builder.counts.Images++
-	p := s.builder.plan
-	if p.base == Tags && !p.spec.Tags.Matches(s.tags) {
-		return nil
-	}
-	s.builder.counts.Candidates++
-	s.buf = appendTags(s.buf[:0], s.tags)
-	s.buf = append(s.buf, s.row1...)
-	if _, err := s.images.Write(s.image); err != nil {
-		return err
-	}
-	return s.to.Add(s.image, s.buf)
-}
-
-// appendTags appends the cell of a set of tags, which ascend.
-func appendTags(dst []byte, tags []string) []byte {
-	var content []byte
-	for _, tag := range tags {
-		content = rowform.AppendContent(content, []byte(tag))
-	}
-	return rowform.AppendContent(dst, content)
-}
-
-// tagsOf reads a cell that appendTags made.
-func tagsOf(content []byte) (tags []string, err error) {
-	cells, err := rowform.Cells(nil, content)
-	for _, c := range cells {
-		tags = append(tags, string(c))
-	}
-	if !slices.IsSorted(tags) {
-		err = errors.Join(err, fmt.Errorf("%w: tags are out of order", ErrInput))
-	}
-	return tags, err
+	return tokensort.Open(b.candidates)
 }

@@ -2,7 +2,6 @@ package trainset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"manifest/internal/rowform"
@@ -18,11 +17,8 @@ type Pins struct {
 	Images *tokensort.Sorter
 }
 
-// decisions are those of the sampling.
-type decisions struct{ decisions *sampling.Decisions }
-
-// Decide deduplicates, samples and splits the accepted images. pins may be nil.
-func (b *Builder) Decide(ctx context.Context, pins *Pins) error {
+// newDecider makes the sampling of the accepted images.
+func (b *Builder) newDecider(pins *Pins) (*sampling.Decider, error) {
 	s := b.plan.spec
 	opts := sampling.Options{
 		Salt: s.Salt, Dedupe: !s.NoDedupe, Fraction: s.Fraction, Limit: s.Limit, Balance: len(s.Balance) > 0, Splits: s.Splits,
@@ -31,32 +27,21 @@ func (b *Builder) Decide(ctx context.Context, pins *Pins) error {
 	for _, c := range s.Caps {
 		opts.Caps = append(opts.Caps, c.N)
 	}
-	images := tokensort.Empty()
 	if pins != nil {
 		opts.Pins = pins.Groups
-		var err error
-		if images, err = pins.Images.Open(); err != nil {
-			return err
-		}
 	}
-	decider, err := sampling.New(opts)
-	if err != nil {
-		return errors.Join(err, images.Close())
-	}
-	left, err := tokensort.Open(b.accepted)
-	if err != nil {
-		return errors.Join(err, images.Close(), decider.Close())
-	}
-	d := &deciding{plan: b.plan, decider: decider, join: tokensort.NewJoin(left, nil, images)}
-	if err := tokensort.Each(ctx, d.join, d.row); err != nil {
-		return errors.Join(err, decider.Close())
-	}
-	decided, err := decider.Decide(ctx)
-	if err != nil {
+	return sampling.New(opts)
+}
+
+// Decide deduplicates, samples and splits the accepted images.
+func (b *Builder) Decide(ctx context.Context) error {
+	decider := b.decider
+	b.decider = nil // it is of no use afterwards
+	var err error
+	if b.decisions, err = decider.Decide(ctx); err != nil {
 		return err
 	}
-	b.decisions.decisions = decided
-	b.count(decided.Counts)
+	b.count(b.decisions.Counts)
 	return nil
 }
 
@@ -96,28 +81,39 @@ func (p *Plan) SplitNames() []string {
 	return names
 }
 
-// deciding hands rows to the sampling.
+// deciding hands accepted rows to the sampling.
 type deciding struct {
 	plan    *Plan
 	decider *sampling.Decider
-	join    *tokensort.Join
+	rows    uint64
 
 	cells         [][]byte
+	id            []byte
 	name, group   []byte
 	balance, hash []byte
-	row1          sampling.Row
+	values        [][]byte
+	row           sampling.Row
 }
 
-func (d *deciding) row(key, value []byte) (err error) {
-	if d.cells, err = rowform.Cells(d.cells[:0], value); err != nil {
+// ordinalBytes is the length of the number of an accepted row, by which the sampling knows it: the first is 0.
+const ordinalBytes = 6
+
+func appendOrdinal(dst []byte, n uint64) []byte {
+	return append(dst, byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+}
+
+// add takes the next row.
+func (d *deciding) add(row []byte, pinned bool) (err error) {
+	if d.cells, err = rowform.Cells(d.cells[:0], row); err != nil {
 		return err
 	}
-	p, r := d.plan, &d.row1
+	d.id = appendOrdinal(d.id[:0], d.rows)
+	d.rows++
+	p, r := d.plan, &d.row
 	if d.name, err = p.nameOf(d.name[:0], d.cells[idCell]); err != nil {
 		return err
 	}
-	r.ID, r.Name, r.ContentHash, r.HasTime = key, d.name, nil, false
-	_, r.Pinned = d.join.Right(0)
+	r.ID, r.Name, r.ContentHash, r.HasTime, r.Pinned = d.id, d.name, nil, false, pinned
 	if p.hash != nil {
 		if d.hash, _, err = p.hash.text(d.hash[:0], d.cells); err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -17,33 +16,15 @@ import (
 type Gathered map[Role]*tokensort.Sorter
 
 // Join joins the candidates with what else was gathered, leaves out those that the condition or the tags don't choose, and rejects those
-// without metadata or with another status.
-func (b *Builder) Join(ctx context.Context, gathered Gathered) error {
-	left, err := tokensort.Open(b.candidates)
-	if err != nil {
+// without metadata or with another status. What is left is handed to the sampling. pins may be nil.
+func (b *Builder) Join(ctx context.Context, gathered Gathered, pins *Pins) (err error) {
+	if b.decider, err = b.newDecider(pins); err != nil {
 		return err
 	}
-	j := &joining{builder: b, builders: array.NewRecordBuilder(memory.DefaultAllocator, b.plan.schema)}
+	j := &joining{builder: b, deciding: deciding{plan: b.plan, decider: b.decider}, builders: array.NewRecordBuilder(memory.DefaultAllocator, b.plan.schema)}
 	defer j.builders.Release()
-	rights := []tokensort.Stream{}
-	for _, r := range []Role{Metadata, Reviews, Tags} {
-		s := gathered[r]
-		if s == nil || r == b.plan.base {
-			continue
-		}
-		var in tokensort.Stream
-		if in, err = s.Open(); err != nil {
-			break
-		}
-		if r == Tags {
-			in = &tagSets{in: in}
-		}
-		j.roles = append(j.roles, r)
-		rights = append(rights, in)
-	}
-	j.join = tokensort.NewJoin(left, nil, rights...)
-	if err != nil {
-		return errors.Join(err, j.join.Close())
+	if j.join, err = b.openJoin(gathered, pins, &j.roles); err != nil {
+		return err
 	}
 	err = tokensort.WriteRun(b.accepted, func(w *tokensort.Writer) error {
 		j.to = w
@@ -58,12 +39,45 @@ func (b *Builder) Join(ctx context.Context, gathered Gathered) error {
 	return nil
 }
 
+// openJoin joins the candidates with rows of roles, and behind these with the images of pins.
+func (b *Builder) openJoin(gathered Gathered, pins *Pins, roles *[]Role) (*tokensort.Join, error) {
+	left, err := b.openCandidates()
+	if err != nil {
+		return nil, err
+	}
+	var rights []tokensort.Stream
+	for _, r := range []Role{Metadata, Reviews, Tags} {
+		s := gathered[r]
+		if s == nil || r == b.plan.base {
+			continue
+		}
+		in, err := s.Open()
+		if err != nil {
+			return nil, errors.Join(err, tokensort.NewJoin(left, nil, rights...).Close())
+		}
+		if r == Tags {
+			in = &tagSets{images: images{in: in, tagged: true}}
+		}
+		*roles = append(*roles, r)
+		rights = append(rights, in)
+	}
+	if pins != nil {
+		in, err := pins.Images.Open()
+		if err != nil {
+			return nil, errors.Join(err, tokensort.NewJoin(left, nil, rights...).Close())
+		}
+		rights = append(rights, in)
+	}
+	return tokensort.NewJoin(left, nil, rights...), nil
+}
+
 // joining makes joined rows, a batch at a time, so that conditions look at columns.
 type joining struct {
-	builder *Builder
-	join    *tokensort.Join
-	roles   []Role // of the right streams
-	to      *tokensort.Writer
+	builder  *Builder
+	deciding deciding
+	join     *tokensort.Join
+	roles    []Role // of the right streams; a further one are the pinned images
+	to       *tokensort.Writer
 
 	builders *array.RecordBuilder
 	rows     []joinedRow
@@ -78,6 +92,7 @@ type joining struct {
 type joinedRow struct {
 	key, row []byte
 	missing  bool // it has no row of metadata
+	pinned   bool
 }
 
 const joinBatch = 4096
@@ -122,7 +137,7 @@ func (j *joining) row(key, value []byte) (err error) {
 	}
 	row := &j.rows[j.used]
 	j.used++
-	row.key, row.missing = append(row.key[:0], key...), missing
+	row.key, row.missing, row.pinned = append(row.key[:0], key...), missing, j.join.Has(len(j.roles))
 	row.row = rowform.AppendContent(row.row[:0], j.id)
 	row.row = rowform.AppendContent(row.row, tags)
 	for _, c := range p.joined[2:] {
@@ -208,55 +223,8 @@ func (j *joining) accept(r joinedRow) (err error) {
 		}
 	}
 	j.builder.counts.Accepted++
-	return j.to.Add(r.key, r.row)
-}
-
-// tagSets makes one row of all tags of an image: its cells are those of the set.
-type tagSets struct {
-	in    tokensort.Stream
-	begun bool
-	ended bool
-	key   []byte
-	value []byte
-}
-
-func (t *tagSets) Next() error {
-	if !t.begun {
-		t.begun = true
-		if err := t.advance(); err != nil {
-			return err
-		}
-	}
-	if t.ended {
-		return io.EOF
-	}
-	n, err := tokensort.KeyLen(t.in.Key())
-	if err != nil {
+	if err := j.to.Add(r.key, r.row); err != nil {
 		return err
 	}
-	t.key = append(t.key[:0], t.in.Key()[:n]...)
-	s := selecting{}
-	for !t.ended && len(t.in.Key()) >= n && string(t.in.Key()[:n]) == string(t.key) {
-		if err := s.addTag(t.in.Key()[n:]); err != nil {
-			return err
-		}
-		if err := t.advance(); err != nil {
-			return err
-		}
-	}
-	t.value = appendTags(t.value[:0], s.tags)
-	return nil
+	return j.deciding.add(r.row, r.pinned)
 }
-
-func (t *tagSets) advance() error {
-	err := t.in.Next()
-	if errors.Is(err, io.EOF) {
-		t.ended = true
-		return nil
-	}
-	return err
-}
-
-func (t *tagSets) Key() []byte   { return t.key }
-func (t *tagSets) Value() []byte { return t.value }
-func (t *tagSets) Close() error  { return t.in.Close() }

@@ -283,14 +283,14 @@ func build(t testing.TB, spec Spec, images []image, s setup, files export.Option
 			}
 		}
 	}
-	if err := b.Join(ctx, gathered); err != nil {
-		t.Fatal(err)
-	}
 	var of *Pins
 	if pins != nil {
 		of = pins(p, mkdir("pins"))
 	}
-	if err := b.Decide(ctx, of); err != nil {
+	if err := b.Join(ctx, gathered, of); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Decide(ctx); err != nil {
 		t.Fatal(err)
 	}
 	files.NoSync = true

@@ -1,9 +1,12 @@
 package trainset
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -77,22 +80,9 @@ func (b *Builder) final(ctx context.Context) (*tokensort.Sorter, error) {
 	if err != nil {
 		return nil, err
 	}
-	left, err := b.decisions.decisions.Open()
-	if err != nil {
-		return nil, errors.Join(err, sorter.Close())
-	}
-	right, err := tokensort.Open(b.accepted)
-	if err != nil {
-		return nil, errors.Join(err, left.Close(), sorter.Close())
-	}
 	var sortKey, value []byte
 	var cells [][]byte
-	join := tokensort.NewJoin(left, nil, right)
-	err = tokensort.Each(ctx, join, func(key, decision []byte) error {
-		row, ok := join.Right(0)
-		if !ok {
-			return fmt.Errorf("%w: a decision about nothing", ErrInput)
-		}
+	err = b.eachDecision(ctx, func(key, row, decision []byte) error {
 		d, err := sampling.ParseDecision(decision)
 		if err != nil {
 			return err
@@ -121,6 +111,39 @@ func (b *Builder) final(ctx context.Context) (*tokensort.Sorter, error) {
 		return nil, errors.Join(err, sorter.Close())
 	}
 	return sorter, nil
+}
+
+// eachDecision calls f for the accepted rows about which there is a decision.
+func (b *Builder) eachDecision(ctx context.Context, f func(key, row, decision []byte) error) (err error) {
+	decisions, err := b.decisions.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, decisions.Close()) }()
+	rows, err := tokensort.Open(b.accepted)
+	if err != nil {
+		return err
+	}
+	var ordinal []byte
+	n := uint64(0)
+	next := decisions.Next()
+	err = tokensort.Each(ctx, rows, func(key, row []byte) error {
+		if next != nil { // no more decisions, or an error
+			return nil
+		}
+		ordinal = appendOrdinal(ordinal[:0], n)
+		n++
+		if !bytes.Equal(ordinal, decisions.Key()) {
+			return nil
+		}
+		err := f(key, row, decisions.Value())
+		next = decisions.Next()
+		return err
+	})
+	if err == nil && !errors.Is(next, io.EOF) {
+		err = cmp.Or(next, fmt.Errorf("%w: a decision about nothing", ErrInput))
+	}
+	return err
 }
 
 // appendTime appends a time so that bytes have its order, with NULL behind all.
