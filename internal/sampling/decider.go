@@ -68,11 +68,13 @@ func (d *Decider) build() error {
 		}
 	}
 	if d.opts.Limit > 0 {
-		stratum := func(item) []byte { return nil }
+		next = counted("limit", next)
 		if d.opts.Balance {
-			stratum = func(it item) []byte { return it.balance }
+			next, err = d.thin(func(it item) []byte { return it.balance }, equalCaps(d.opts.Limit), next)
+		} else {
+			next, err = d.limit(d.opts.Limit, next)
 		}
-		if next, err = d.thin(stratum, equalCaps(d.opts.Limit), counted("limit", next)); err != nil {
+		if err != nil {
 			return err
 		}
 	}

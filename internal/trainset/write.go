@@ -13,13 +13,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"golang.org/x/sync/errgroup"
 
 	"manifest/export"
 	"manifest/internal/rowform"
 	"manifest/internal/sampling"
 	"manifest/internal/tokensort"
-	"manifest/tokenrange"
 )
 
 // WriteOptions of the files.
@@ -43,12 +41,6 @@ type Written struct {
 	// Dataset describes the columns.
 	Dataset *export.Dataset
 }
-
-// pieceRows is the number of rows that are encoded as one piece: a row group, so that pieces are strung together as they are.
-const pieceRows = 131_072
-
-// recordRows is the number of rows in a record on its way to a file.
-const recordRows = 8192
 
 // Write makes the files of the decisions, and proves from their rows that nothing is in two splits. A proof that does not hold is an error.
 func (b *Builder) Write(ctx context.Context, opts WriteOptions) (*Written, error) {
@@ -213,135 +205,6 @@ func (w *writing) newSplit(name string) (*splitData, error) {
 	return &splitData{name: name, dataset: d}, err
 }
 
-// encode reads the images in order, hands pieces of rows to encoders, and proves that nothing is in two splits.
-func (w *writing) encode(ctx context.Context, sorted *tokensort.Sorter, splits []*splitData) error {
-	in, err := sorted.Open()
-	if err != nil {
-		return err
-	}
-	g, gctx := errgroup.WithContext(ctx)
-	// A piece of rows of some 300 bytes takes 50 MiB until it is encoded.
-	g.SetLimit(int(max(1, min(int64(w.builder.opts.Parallelism), w.builder.opts.Memory/4/(64<<20)))))
-	var at *piece
-	start := func() {
-		if at == nil {
-			return
-		}
-		p := at
-		at = nil
-		p.split.pieces = append(p.split.pieces, p.id)
-		g.Go(func() error { return w.encodePiece(gctx, p) })
-	}
-	err = tokensort.Each(gctx, in, func(key, value []byte) error {
-		split := splits[key[0]]
-		if at != nil && (at.split != split || len(at.rows) == pieceRows) {
-			start()
-		}
-		if at == nil {
-			at = &piece{split: split, id: fmt.Sprintf("%08d", len(split.pieces))}
-		}
-		at.add(value)
-		return w.prove(value, split.name)
-	})
-	if err == nil {
-		start()
-		w.out.Proof, err = w.prover.Prove(gctx) // while the last pieces are encoded
-	}
-	return errors.Join(err, g.Wait())
-}
-
-// piece is rows that wait to be encoded.
-type piece struct {
-	split *splitData
-	id    string
-	bytes []byte
-	rows  []int // ends of rows in bytes
-}
-
-func (p *piece) add(value []byte) {
-	p.bytes = append(p.bytes, value...)
-	p.rows = append(p.rows, len(p.bytes))
-}
-
-// prove hands a final row to the prover.
-func (w *writing) prove(value []byte, split string) error {
-	d, cells, err := parseFinal(nil, value)
-	if err != nil {
-		return err
-	}
-	var hash []byte
-	if h := w.builder.plan.hash; h != nil {
-		if hash, _, err = h.text(nil, cells); err != nil {
-			return err
-		}
-	}
-	return w.prover.Add(cells[idCell], d.Group, hash, split)
-}
-
-// parseFinal reads a decision and the cells of its joined row.
-func parseFinal(cells [][]byte, value []byte) (sampling.Decision, [][]byte, error) {
-	decision, row, err := rowform.Take(value)
-	if err != nil {
-		return sampling.Decision{}, nil, err
-	}
-	d, err := sampling.ParseDecision(decision)
-	if err != nil {
-		return d, nil, err
-	}
-	cells, err = rowform.Cells(cells[:0], row)
-	return d, cells, err
-}
-
-func (w *writing) encodePiece(ctx context.Context, p *piece) (err error) {
-	builder := array.NewRecordBuilder(memory.DefaultAllocator, w.builder.plan.Schema())
-	defer builder.Release()
-	var cells [][]byte
-	var buf []byte
-	return writePiece(ctx, p.split.dataset, p.id, builder, len(p.rows), func(i int) error {
-		from := 0
-		if i > 0 {
-			from = p.rows[i-1]
-		}
-		d, c, err := parseFinal(cells, p.bytes[from:p.rows[i]])
-		if err != nil {
-			return err
-		}
-		cells = c
-		buf, err = w.builder.plan.buildRow(builder, cells, d, p.split.name, buf)
-		return err
-	})
-}
-
-// writePiece writes n rows, which row builds, as a part of a dataset.
-func writePiece(ctx context.Context, d *export.Dataset, id string, builder *array.RecordBuilder, n int, row func(int) error) error {
-	part, err := d.Begin(ctx, tokenrange.Split{ID: id})
-	if err != nil {
-		return err
-	}
-	write := func() error {
-		rec := builder.NewRecord()
-		defer rec.Release()
-		return part.Write(ctx, rec)
-	}
-	for i := range n {
-		if err := row(i); err != nil {
-			part.Abort()
-			return err
-		}
-		if (i+1)%recordRows == 0 || i+1 == n {
-			if err := write(); err != nil {
-				part.Abort()
-				return err
-			}
-		}
-	}
-	if err := part.Commit(ctx); err != nil {
-		part.Abort()
-		return err
-	}
-	return nil
-}
-
 // finish strings the pieces of each split together. A split without rows has no file, unless there are none at all.
 func (w *writing) finish(ctx context.Context, splits []*splitData) error {
 	for i, s := range splits {
@@ -403,14 +266,27 @@ func (w *writing) writeRejects(ctx context.Context, d *export.Dataset, schema *a
 	defer in.Close()
 	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer builder.Release()
-	err = writePiece(ctx, d, "00000000", builder, int(w.builder.rejects.Rows()), func(int) error {
-		if err := in.Next(); err != nil {
-			return err
+	const id = "00000000"
+	err = writePiece(ctx, d, id, func(part *export.Part) error {
+		for left := w.builder.rejects.Rows(); left > 0; {
+			rows := min(left, recordRows)
+			left -= rows
+			for range rows {
+				if err := in.Next(); err != nil {
+					return err
+				}
+				if err := rowform.BuildRow(builder, in.Value()); err != nil {
+					return err
+				}
+			}
+			if err := writeRecord(ctx, part, builder); err != nil {
+				return err
+			}
 		}
-		return rowform.BuildRow(builder, in.Value())
+		return nil
 	})
 	if err != nil {
 		return export.Result{}, err
 	}
-	return d.Finish(ctx, []string{"00000000"}, w.opts.Dir)
+	return d.Finish(ctx, []string{id}, w.opts.Dir)
 }
