@@ -65,6 +65,9 @@ func (o exportOptions) makeTraining(ctx context.Context, from origin, where *pla
 	}()
 	// What has been freed but not collected counts too. The limit is soft: what is needed is taken.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(o.train.memory)))
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(100)) // with that limit, more would not be saved by collecting it sooner
+	}
 	t := &training{options: o, spec: spec, from: from, id: id, shown: where.shown, target: target, watch: watch, log: log}
 	m, err := t.run(ctx)
 	if err != nil {

@@ -36,15 +36,34 @@ func (l *limiting) add(it item) error {
 }
 
 func (l *limiting) finish(ctx context.Context) error {
+	in, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
 	probability := caps{each: l.limit}.probability(l.rows.Rows())
 	left := l.limit
-	err := eachItem(ctx, l.rows, func(_ []byte, it item) error {
+	var it item
+	err = tokensort.Each(ctx, in, func(_, value []byte) error {
 		if left == 0 {
 			return nil
 		}
 		left--
+		if err := it.parse(value); err != nil {
+			return err
+		}
 		it.weight /= probability
 		return l.next(it)
 	})
 	return errors.Join(err, l.rows.Close())
+}
+
+// open gives the rows by their hashes, unless all of them stay.
+func (l *limiting) open(ctx context.Context) (tokensort.Stream, error) {
+	if l.rows.Rows() <= l.limit {
+		return l.rows.Unsorted(ctx)
+	}
+	if err := l.rows.Sort(ctx); err != nil {
+		return nil, err
+	}
+	return l.rows.Open()
 }

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"manifest/internal/rowform"
 	"manifest/internal/tokensort"
@@ -17,23 +16,41 @@ type Gathered map[Role]*tokensort.Sorter
 
 // Join joins the candidates with what else was gathered, leaves out those that the condition or the tags don't choose, and rejects those
 // without metadata or with another status. What is left is handed to the sampling. pins may be nil.
+//
+//	one goroutine                      another
+//	candidates, right rows ──> joined batch ──> condition, status ──> accepted, sampling
 func (b *Builder) Join(ctx context.Context, gathered Gathered, pins *Pins) (err error) {
 	if b.decider, err = b.newDecider(pins); err != nil {
 		return err
 	}
-	j := &joining{builder: b, deciding: deciding{plan: b.plan, decider: b.decider}, builders: array.NewRecordBuilder(memory.DefaultAllocator, b.plan.schema)}
-	defer j.builders.Release()
+	j := &joining{plan: b.plan, counts: &b.counts, free: make(chan *joinedBatch, joinBatches)}
+	for range joinBatches {
+		j.free <- new(joinedBatch)
+	}
 	if j.join, err = b.openJoin(gathered, pins, &j.roles); err != nil {
 		return err
 	}
-	err = tokensort.WriteRun(b.accepted, func(w *tokensort.Writer) error {
-		j.to = w
-		if err := tokensort.Each(ctx, j.join, j.row); err != nil {
-			return err
-		}
-		return j.flush()
+	full := make(chan *joinedBatch, joinBatches)
+	stages, ctx := errgroup.WithContext(ctx)
+	stages.Go(func() error {
+		defer close(full)
+		return j.all(ctx, full)
 	})
-	if err != nil {
+	stages.Go(func() error {
+		return tokensort.WriteRun(b.accepted, func(w *tokensort.Writer) error {
+			a := newAccepting(b, w)
+			defer a.builders.Release()
+			for batch := range full {
+				if err := a.decide(batch); err != nil {
+					return err
+				}
+				batch.clear()
+				j.free <- batch
+			}
+			return nil
+		})
+	})
+	if err := stages.Wait(); err != nil {
 		return fmt.Errorf("join images: %w", err)
 	}
 	return nil
@@ -71,34 +88,80 @@ func (b *Builder) openJoin(gathered Gathered, pins *Pins, roles *[]Role) (*token
 	return tokensort.NewJoin(left, nil, rights...), nil
 }
 
-// joining makes joined rows, a batch at a time, so that conditions look at columns.
-type joining struct {
-	builder  *Builder
-	deciding deciding
-	join     *tokensort.Join
-	roles    []Role // of the right streams; a further one are the pinned images
-	to       *tokensort.Writer
-
-	builders *array.RecordBuilder
-	rows     []joinedRow
-	used     int // of rows
-	mask     []bool
-	base     [][]byte
-	right    [][][]byte
-	id       []byte
+// joinedBatch is joined rows that wait together, so that the condition looks at columns.
+type joinedBatch struct {
+	bytes []byte // of keys and rows
+	rows  []joinedRow
 }
 
-// joinedRow is an image that waits for the condition.
+// joinedRow is an image and what is known of it.
 type joinedRow struct {
-	key, row []byte
+	key, end int  // where the key and the row end; each begins where the one before ends
 	missing  bool // it has no row of metadata
 	pinned   bool
 }
 
-const joinBatch = 4096
+const (
+	joinBatchRows = 4096
+	joinBatches   = 3 // at a time
+)
 
-func (j *joining) row(key, value []byte) (err error) {
-	p := j.builder.plan
+func (b *joinedBatch) clear() { b.bytes, b.rows = b.bytes[:0], b.rows[:0] }
+
+// each calls f for the rows.
+func (b *joinedBatch) each(f func(i int, r joinedRow, key, row []byte) error) error {
+	from := 0
+	for i, r := range b.rows {
+		if err := f(i, r, b.bytes[from:r.key], b.bytes[r.key:r.end]); err != nil {
+			return err
+		}
+		from = r.end
+	}
+	return nil
+}
+
+// joining makes joined rows.
+type joining struct {
+	plan   *Plan
+	counts *Counts // of candidates alone
+	join   *tokensort.Join
+	roles  []Role // of the right streams; a further one are the pinned images
+	free   chan *joinedBatch
+
+	base  [][]byte
+	right [][][]byte
+	id    []byte
+}
+
+// all fills batches until nothing is left to join.
+func (j *joining) all(ctx context.Context, full chan<- *joinedBatch) error {
+	var batch *joinedBatch
+	err := tokensort.Each(ctx, j.join, func(key, value []byte) error {
+		if batch == nil {
+			select {
+			case batch = <-j.free:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if err := j.row(batch, key, value); err != nil {
+			return err
+		}
+		if len(batch.rows) == joinBatchRows {
+			full <- batch
+			batch = nil
+		}
+		return nil
+	})
+	if err == nil && batch != nil {
+		full <- batch
+	}
+	return err
+}
+
+// row joins a row into the batch.
+func (j *joining) row(batch *joinedBatch, key, value []byte) (err error) {
+	p := j.plan
 	if j.base, err = rowform.Cells(j.base[:0], value); err != nil {
 		return err
 	}
@@ -128,30 +191,26 @@ func (j *joining) row(key, value []byte) (err error) {
 			return err
 		}
 		if !p.spec.Tags.Matches(names) {
-			j.builder.counts.Candidates--
+			j.counts.Candidates--
 			return nil
 		}
 	}
-	if j.used == len(j.rows) {
-		j.rows = append(j.rows, joinedRow{})
-	}
-	row := &j.rows[j.used]
-	j.used++
-	row.key, row.missing, row.pinned = append(row.key[:0], key...), missing, j.join.Has(len(j.roles))
-	row.row = rowform.AppendContent(row.row[:0], j.id)
-	row.row = rowform.AppendContent(row.row, tags)
+	row := joinedRow{missing: missing, pinned: j.join.Has(len(j.roles))}
+	batch.bytes = append(batch.bytes, key...)
+	row.key = len(batch.bytes)
+	batch.bytes = rowform.AppendContent(batch.bytes, j.id)
+	batch.bytes = rowform.AppendContent(batch.bytes, tags)
 	for _, c := range p.joined[2:] {
-		row.row = appendCell(row.row, j.cell(c))
+		batch.bytes = appendCell(batch.bytes, j.cell(c))
 	}
-	if j.used == joinBatch {
-		return j.flush()
-	}
+	row.end = len(batch.bytes)
+	batch.rows = append(batch.rows, row)
 	return nil
 }
 
 // cell is that of a joined column in the rows at hand; nil where there is no row.
 func (j *joining) cell(c joinedColumn) []byte {
-	if c.role == j.builder.plan.base {
+	if c.role == j.plan.base {
 		return j.base[1+c.from]
 	}
 	for i, r := range j.roles {
@@ -167,64 +226,4 @@ func appendCell(dst, content []byte) []byte {
 		return append(dst, rowform.Null...)
 	}
 	return rowform.AppendContent(dst, content)
-}
-
-// flush decides about the rows that wait.
-func (j *joining) flush() error {
-	p := j.builder.plan
-	rows := j.rows[:j.used]
-	j.used = 0
-	if p.where != nil && len(rows) > 0 {
-		for _, r := range rows {
-			if err := rowform.BuildRow(j.builders, r.row); err != nil {
-				return err
-			}
-		}
-		rec := j.builders.NewRecord()
-		var err error
-		j.mask, err = p.where.Mask(j.mask[:0], rec)
-		rec.Release()
-		if err != nil {
-			return err
-		}
-	}
-	for i, r := range rows {
-		if r.missing {
-			// What the condition says of an image without metadata means nothing.
-			if err := j.builder.reject(r.key, r.row, ReasonNoMetadata, nil); err != nil {
-				return err
-			}
-			continue
-		}
-		if p.where != nil && !j.mask[i] {
-			continue
-		}
-		j.builder.counts.Matching++
-		if err := j.accept(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// accept looks at the status of a row that the condition chose.
-func (j *joining) accept(r joinedRow) (err error) {
-	p := j.builder.plan
-	if p.status >= 0 {
-		if j.base, err = rowform.Cells(j.base[:0], r.row); err != nil {
-			return err
-		}
-		status := StatusNone
-		if s := j.base[p.status]; s != nil {
-			status = string(s)
-		}
-		if !p.spec.accepts(status) {
-			return j.builder.reject(r.key, r.row, reasonStatus+status, nil)
-		}
-	}
-	j.builder.counts.Accepted++
-	if err := j.to.Add(r.key, r.row); err != nil {
-		return err
-	}
-	return j.deciding.add(r.row, r.pinned)
 }

@@ -99,7 +99,8 @@ func (b *Builder) final(ctx context.Context) (*tokensort.Sorter, error) {
 		value = append(rowform.AppendContent(value[:0], decision), row...)
 		return sorter.Add(sortKey, value)
 	})
-	if err := errors.Join(err, sorter.Sort(ctx)); err != nil {
+	// What is in order has all that the rest needs.
+	if err := errors.Join(err, b.decisions.Close(), sorter.Sort(ctx)); err != nil {
 		return nil, errors.Join(err, sorter.Close())
 	}
 	return sorter, nil

@@ -1,0 +1,77 @@
+package trainset
+
+import (
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"manifest/internal/rowform"
+	"manifest/internal/tokensort"
+)
+
+// accepting decides which joined rows the sampling sees.
+type accepting struct {
+	builder  *Builder
+	to       *tokensort.Writer
+	deciding deciding
+	builders *array.RecordBuilder
+	mask     []bool
+	cells    [][]byte
+}
+
+// newAccepting makes one, whose builders are to be released.
+func newAccepting(b *Builder, to *tokensort.Writer) *accepting {
+	return &accepting{
+		builder: b, to: to, deciding: deciding{plan: b.plan, decider: b.decider},
+		builders: array.NewRecordBuilder(memory.DefaultAllocator, b.plan.schema),
+	}
+}
+
+// decide looks at the condition, and then at what else each row needs.
+func (a *accepting) decide(batch *joinedBatch) error {
+	p := a.builder.plan
+	if p.where != nil {
+		err := batch.each(func(_ int, _ joinedRow, _, row []byte) error { return rowform.BuildRow(a.builders, row) })
+		if err != nil {
+			return err
+		}
+		rec := a.builders.NewRecord()
+		a.mask, err = p.where.Mask(a.mask[:0], rec)
+		rec.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return batch.each(func(i int, r joinedRow, key, row []byte) error {
+		switch {
+		case r.missing:
+			// What the condition says of an image without metadata means nothing.
+			return a.builder.reject(key, row, ReasonNoMetadata, nil)
+		case p.where != nil && !a.mask[i]:
+			return nil
+		}
+		a.builder.counts.Matching++
+		return a.accept(key, row, r.pinned)
+	})
+}
+
+// accept looks at the status of a row that the condition chose.
+func (a *accepting) accept(key, row []byte, pinned bool) (err error) {
+	p := a.builder.plan
+	if p.status >= 0 {
+		if a.cells, err = rowform.Cells(a.cells[:0], row); err != nil {
+			return err
+		}
+		status := StatusNone
+		if s := a.cells[p.status]; s != nil {
+			status = string(s)
+		}
+		if !p.spec.accepts(status) {
+			return a.builder.reject(key, row, reasonStatus+status, nil)
+		}
+	}
+	a.builder.counts.Accepted++
+	if err := a.to.Add(key, row); err != nil {
+		return err
+	}
+	return a.deciding.add(row, pinned)
+}
