@@ -99,6 +99,9 @@ const fewRows = 256
 
 // sort sorts by the prefixes, digit by digit from the last, and then what has equal prefixes by whole keys.
 func (h *held) sort() {
+	if slices.IsSortedFunc(h.rows, h.compare) { // which ends at the first row that is not
+		return
+	}
 	if len(h.rows) < fewRows {
 		slices.SortFunc(h.rows, h.compare)
 		return

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
 	"manifest/internal/sampling"
 	"manifest/internal/tokensort"
 )
@@ -119,10 +121,11 @@ func (b *Builder) Select(ctx context.Context, base *tokensort.Sorter) error {
 	if !slices.ContainsFunc(b.plan.reads, func(r *Read) bool { return r.OfCandidates }) {
 		return nil
 	}
-	in, err := b.candidatesOf(base)
+	in, err := b.makeCandidates()
 	if err != nil {
 		return err
 	}
+	in.digest = xxh3.New()
 	err = tokensort.WriteRun(b.candidates, func(w *tokensort.Writer) error { return tokensort.Each(ctx, in, w.Add) })
 	if err != nil {
 		return fmt.Errorf("select images: %w", err)
@@ -135,7 +138,7 @@ func (b *Builder) Select(ctx context.Context, base *tokensort.Sorter) error {
 // openCandidates is the stream of candidates, when Select has been called.
 func (b *Builder) openCandidates() (tokensort.Stream, error) {
 	if b.digest == "" {
-		return b.candidatesOf(b.base)
+		return b.makeCandidates()
 	}
 	return tokensort.Open(b.candidates)
 }

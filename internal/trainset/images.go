@@ -94,17 +94,17 @@ type candidates struct {
 	images
 	plan   *Plan
 	counts *Counts
-	digest *xxh3.Hasher // of the keys of all candidates
+	digest *xxh3.Hasher // of the keys of all candidates; nil where nobody asks for it
 	value  []byte
 }
 
-// candidates of the gathered rows of the base.
-func (b *Builder) candidatesOf(base *tokensort.Sorter) (*candidates, error) {
-	in, err := base.Open()
+// makeCandidates makes the candidates of the gathered rows of the base.
+func (b *Builder) makeCandidates() (*candidates, error) {
+	in, err := b.base.Open()
 	if err != nil {
 		return nil, err
 	}
-	return &candidates{images: images{in: in, tagged: b.plan.base == Tags}, plan: b.plan, counts: &b.counts, digest: xxh3.New()}, nil
+	return &candidates{images: images{in: in, tagged: b.plan.base == Tags}, plan: b.plan, counts: &b.counts}, nil
 }
 
 func (c *candidates) Next() error {
@@ -120,7 +120,9 @@ func (c *candidates) Next() error {
 		}
 		c.counts.Candidates++
 		c.value = append(appendTags(c.value[:0], c.tags), c.row...)
-		_, err = c.digest.Write(c.key)
+		if c.digest != nil {
+			_, err = c.digest.Write(c.key)
+		}
 		return err
 	}
 }
