@@ -218,7 +218,8 @@ func appendGenerated(b *array.RecordBuilder, columns []string, id [16]byte) {
 			case "device_id":
 				f.Append(fmt.Sprint("device-", i%5000))
 			case "content_hash":
-				f.Append(fmt.Sprintf("%064x", i-i%40/39))
+				n := uint64(i - i%40/39)
+				f.Append(fmt.Sprintf("%016x%048x", n*0x9e3779b97f4a7c15, n))
 			default:
 				f.Append(fmt.Sprint("2025/06/", i, ".jpg"))
 			}
