@@ -23,16 +23,33 @@
 // # How the limit of a node adapts
 //
 // It begins at one request in flight, and what a row takes then is the quiet
-// latency. About every half second the median of what a row took lately is
-// compared with it:
+// latency. Window by window the median of what a row took lately is compared
+// with it:
 //
 //   - Up to [Options].Tolerance times the quiet latency, the limit grows if it
-//     was used up: by one at first, and after the first backing off only by
-//     one in [recovery].
+//     was used up: as the start below says at first, and after the first
+//     backing off only by one in [recovery].
 //   - Above that it shrinks in proportion, at most to half.
 //   - A node that refuses work, or does not answer in time, has its limit
 //     halved at once, but once a second only: the requests that were already
 //     under way say nothing new.
+//
+// A window takes about half a second. In the start, which ends when the limit
+// is too high or has been found bearable at its highest, the limit doubles as in
+// TCP's slow start, and a window takes a tenth of a second, or two rounds of
+// pages: 8 requests in flight are reached within half a second, where a page
+// takes 20 ms. From there it grows by one per window, up to what was too high.
+// Three things keep the start from harming a node:
+//
+//   - A limit doubles only after a window in which it was used up, whose pages
+//     were all begun at that limit. What is in flight is therefore never more
+//     than twice what was seen to be borne, and for one such window only: then
+//     the limit goes back to that.
+//   - What is used up for an instant only is raised by one in half a second.
+//   - The quiet latency is that of eight pages of one size at one request in
+//     flight: not of the very first, nor of small ones with which a source begins.
+//
+// All limits together can grow to no more than the callers there are.
 //
 // The quiet latency follows a faster node within a few windows. It follows a
 // slower one only while the limit is 1, and slowly ([forget]): otherwise the

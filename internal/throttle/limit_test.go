@@ -127,7 +127,7 @@ func TestOverloadHalvesOnceASecond(t *testing.T) {
 		{0, 8}, {10 * time.Millisecond, 8}, {900 * time.Millisecond, 8},
 		{time.Second, 4}, {2 * time.Second, 2}, {3 * time.Second, 1}, {4 * time.Second, 1},
 	} {
-		l.observe(Outcome{Overloaded: true}, now.Add(c.after))
+		l.observe(Outcome{Overloaded: true}, true, now.Add(c.after))
 		if got := l.requests(); got != c.want {
 			t.Errorf("after %v the limit is %d, not %d", c.after, got, c.want)
 		}
@@ -158,7 +158,7 @@ func pages(l *limit, now *time.Time, n int, rows int64, latency time.Duration) {
 	for range n {
 		*now = now.Add(latency)
 		l.usedUp = true
-		l.observe(Outcome{Rows: rows, Latency: latency}, *now)
+		l.observe(Outcome{Rows: rows, Latency: latency}, true, *now)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestLimitStaysWithinItsBounds(t *testing.T) {
 				Rows:       rapid.Int64Range(0, 10_000).Draw(t, "rows"),
 				Latency:    time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(t, "latency")),
 				Overloaded: rapid.IntRange(0, 20).Draw(t, "overloaded") == 0,
-			}, now)
+			}, rapid.Bool().Draw(t, "full"), now)
 			if got := l.requests(); got < 1 || got > most || math.IsNaN(l.value) {
 				t.Fatalf("limit is %v of %d", l.value, most)
 			}

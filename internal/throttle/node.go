@@ -67,9 +67,10 @@ func (n *node) enter(ctx context.Context) error {
 func (n *node) leave(o Outcome, now time.Time) (cut bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.inFlight--
 	before := n.limit.requests()
-	n.limit.observe(o, now)
+	full := n.inFlight >= before
+	n.inFlight--
+	n.limit.observe(o, full, now)
 	n.admit()
 	return n.limit.requests() < before
 }
