@@ -51,6 +51,10 @@ type Manifest struct {
 	Bytes      int64    `json:"bytes"`
 	Files      []File   `json:"files"`
 
+	// Reads tells how the rows of a table were reached; a training manifest has
+	// its own.
+	Reads []TableRead `json:"reads,omitempty"`
+
 	// Training is of a training manifest alone.
 	Training *Training `json:"training,omitempty"`
 }

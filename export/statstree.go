@@ -88,8 +88,10 @@ type RunRecord struct {
 	Coverage      Coverage     `json:"coverage"`
 	Counts        []StageCount `json:"counts,omitempty"`
 	Statistics    []Statistic  `json:"statistics"`
-	// Ledgers are the records of what was read, one for each table.
+	// Ledgers are the records of what was read, one for each of Counts.
 	Ledgers []File `json:"ledgers,omitempty"`
+	// Reads tells how the rows of each table were reached.
+	Reads []TableRead `json:"reads,omitempty"`
 }
 
 var (
@@ -208,19 +210,19 @@ func (t *StatsTree) Remove(name, day string) error {
 // WriteLedger keeps the record of what the run read of a table: content is that
 // of its ledger. It is not to be seen before Commit, which removes those of the
 // run before.
-func (t *StatsTree) WriteLedger(content []byte) error {
-	name := fmt.Sprintf("ledger-%d.jsonl", len(t.ledgers)+1)
+func (t *StatsTree) WriteLedger(content []byte) (name string, err error) {
+	name = fmt.Sprintf("ledger-%d.jsonl", len(t.ledgers)+1)
 	temp := "." + name + "." + t.opts.RunID + ".tmp"
 	if err := writeFileAtomic(filepath.Join(t.dir, temp), content, true); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return "", fmt.Errorf("write %s: %w", name, err)
 	}
 	if err := os.Chmod(filepath.Join(t.dir, temp), 0o600); err != nil { // it can hold keys, which statistics do not
-		return fmt.Errorf("write %s: %w", name, err)
+		return "", fmt.Errorf("write %s: %w", name, err)
 	}
 	t.ledgers = append(t.ledgers, rename{temp, name})
 	sum := sha256.Sum256(content)
 	t.records = append(t.records, File{Path: name, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])})
-	return nil
+	return name, nil
 }
 
 func (t *StatsTree) stage(name, day string) (stagedStatistic, error) {

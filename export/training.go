@@ -51,7 +51,7 @@ type SplitFiles struct {
 type TableRead struct {
 	Role  string `json:"role"`
 	Table string `json:"table"`
-	// Path is "partition-list", "distinct" or "full-scan", and Why the reason.
+	// Path is "partition-list", "distinct-then-read" or "full-scan", and Why the reason.
 	Path string `json:"access_path"`
 	Why  string `json:"why"`
 	// Partitions that were listed.

@@ -222,7 +222,7 @@ func TestVerifyStatsFinds(t *testing.T) {
 			tree := openTree(t, dir, "r1")
 			write(t, tree, "sizes", "2025-06-01", counts(20240, 5, 6))
 			for range 2 {
-				if err := tree.WriteLedger([]byte("a\n")); err != nil {
+				if _, err := tree.WriteLedger([]byte("a\n")); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -246,7 +246,7 @@ func TestLedgersOfTheRunBeforeGo(t *testing.T) {
 	for run, ledgers := range []int{3, 1} {
 		tree := openTree(t, dir, fmt.Sprintf("r%d", run))
 		for range ledgers {
-			if err := tree.WriteLedger([]byte(fmt.Sprint(run))); err != nil {
+			if _, err := tree.WriteLedger([]byte(fmt.Sprint(run))); err != nil {
 				t.Fatal(err)
 			}
 		}

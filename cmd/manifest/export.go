@@ -33,6 +33,7 @@ type exportOptions struct {
 	codec     string
 	nullText  string
 	train     trainOptions
+	path      pathOptions
 }
 
 func newExportCommand() *cobra.Command {
@@ -47,7 +48,8 @@ is in two splits. Its files are DIR/data/SPLIT-00000-of-000NN.parquet, and
 rejects/ says which images were left out and why.
 
 With --table, write a table, or a selection of its rows and columns, as
-DIR/data/part-00000-of-000NN.parquet and so on. Columns can be asked for as
+DIR/data/part-00000-of-000NN.parquet and so on. Where conditions are about the
+partition key, only the partitions that they select are read. Columns can be asked for as
 writetime(column) and ttl(column) too.
 
 Beside them are manifest.json, SHA256SUMS and _SUCCESS. The directory appears at
@@ -78,6 +80,7 @@ same holds for all who look for _SUCCESS first.
 	o.log.addFlags(cmd)
 	o.place.addFlags(cmd)
 	o.train.addFlags(cmd)
+	o.path.addFlags(cmd)
 	o.beside.addFlags(cmd)
 	o.derived.addFlags(cmd)
 	f := cmd.Flags()
@@ -112,7 +115,7 @@ func (o exportOptions) validate() error {
 	if err := errors.Join(errs...); err != nil {
 		return usageError{err}
 	}
-	return errors.Join(o.run.validate(), o.origin.validate(o.settings), o.beside.validate(), o.derived.validate(o.shape.Map))
+	return errors.Join(o.run.validate(), o.path.validate(), o.origin.validate(o.settings), o.beside.validate(), o.derived.validate(o.shape.Map))
 }
 
 func runExport(cmd *cobra.Command, o exportOptions) (err error) {
@@ -190,6 +193,10 @@ func (o exportOptions) write(ctx context.Context, from origin, where *place, id 
 	}()
 	e, err := o.prepare(ctx, from, target, log)
 	if err != nil {
+		return exportResult{}, err
+	}
+	if e.reached, err = e.pass.reach(ctx, e.reading, id, o.run, watch); err != nil {
+		keep = keep || canResume(err)
 		return exportResult{}, err
 	}
 	read, err := e.pass.run(ctx, id, o.run, watch, log)

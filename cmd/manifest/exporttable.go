@@ -6,15 +6,20 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"manifest/export"
+	"manifest/internal/accesspath"
 	"manifest/internal/ledger"
 	"manifest/internal/schema"
 	"manifest/scan"
 	"manifest/tokenrange"
 )
+
+// keysLedger is the ledger of the partition keys that were read to find the rows.
+const keysLedger = "ledger-keys.jsonl"
 
 // exporting is an export that is ready to read.
 type exporting struct {
@@ -22,6 +27,8 @@ type exporting struct {
 	pass    pass
 	dataset *export.Dataset
 	filter  rowFilter
+	reading tableReading
+	reached reached
 }
 
 func (o exportOptions) prepare(ctx context.Context, from origin, target *export.Target, log *slog.Logger) (*exporting, error) {
@@ -68,6 +75,10 @@ func (o exportOptions) prepare(ctx context.Context, from origin, target *export.
 		return nil, err
 	}
 	e := &exporting{options: o, dataset: dataset, filter: filter}
+	e.reading = tableReading{from: from, rows: o.rows, filter: filter, path: o.path, scan: o.run.scan, log: log}
+	if e.reading.chosen, err = e.reading.choose(in); err != nil {
+		return nil, err
+	}
 	e.pass = pass{
 		dir: target.RunDir(), input: in, columns: read,
 		consumers: []scan.Consumer{scan.ConsumerFunc(func(ctx context.Context, s tokenrange.Split) (scan.Part, error) {
@@ -115,6 +126,7 @@ func (e *exporting) publish(ctx context.Context, id string, where *place, target
 		Query:    export.Query{Text: e.options.text(), Columns: e.options.columns, Where: e.filter.String()},
 		Window:   export.Window{Start: read.started, End: read.ended},
 		Coverage: e.coverage(read, leftOut),
+		Reads:    e.reached.records(in, read, keysLedger, ledger.FileName),
 	}
 	e.dataset.Describe(&m, files)
 	record, err := e.pass.ledger()
@@ -123,6 +135,15 @@ func (e *exporting) publish(ctx context.Context, id string, where *place, target
 	}
 	if err := target.WriteFile(ledger.FileName, record); err != nil {
 		return exportResult{}, err
+	}
+	if keys := e.reached.keys; keys != nil {
+		record, err := keys.pass.ledger()
+		if err != nil {
+			return exportResult{}, err
+		}
+		if err := target.WriteFile(keysLedger, record); err != nil {
+			return exportResult{}, err
+		}
 	}
 	if complete {
 		if err := e.options.beside.write(ctx, target, m, e.dataset.Schema(), where.shown); err != nil {
@@ -145,14 +166,14 @@ func (o exportOptions) text() string {
 	if o.train.uri != "" {
 		parts = append(parts, "--uri", o.train.uri)
 	}
-	return strings.Join(append(append(parts, o.derived.arguments()...), o.rows.arguments()...), " ")
+	return strings.Join(slices.Concat(parts, o.derived.arguments(), o.rows.arguments(), o.path.arguments()), " ")
 }
 
 func (e *exporting) coverage(read outcome, leftOut []string) export.Coverage {
 	plan := e.pass.input.plan
 	c := export.Coverage{Partitioner: plan.Partitioner, Complete: !read.incomplete && len(leftOut) == 0, Splits: len(read.receipts), LeftOut: leftOut}
 	asked := tokenrange.NewIntervalSet(plan.Asked...).Ranges()
-	if ring := e.pass.input.ring(); len(asked) > 0 && (len(asked) > 1 || asked[0] != ring) {
+	if ring := e.pass.input.ring(); e.reached.path.Kind == accesspath.FullScan && len(asked) > 0 && (len(asked) > 1 || asked[0] != ring) {
 		c.Start, c.End = asked[0].Start.String(), asked[len(asked)-1].End.String()
 	}
 	return c

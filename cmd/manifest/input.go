@@ -66,6 +66,11 @@ func (o *scanOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.pageSize, "page-size", 5000, "most rows in a page; pages of wide rows hold fewer")
 }
 
+// ofTokens tells whether only a part of the tokens is asked for.
+func (o *scanOptions) ofTokens() bool {
+	return o.tokenStart != "" || o.tokenEnd != "" || len(o.ranges) > 0
+}
+
 // validate checks what needs no cluster.
 func (o *scanOptions) validate() error {
 	err := errors.Join(

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"manifest/internal/accesspath"
 	"manifest/internal/cassandra"
 	"manifest/internal/schema"
 	"manifest/tokenrange"
@@ -21,6 +24,7 @@ type planOptions struct {
 	origin   originOptions
 	scan     scanOptions
 	rows     rowOptions
+	path     pathOptions
 	train    trainOptions
 	log      logOptions
 	table    string
@@ -34,8 +38,9 @@ func newPlanCommand() *cobra.Command {
 		Short: "Show how a table, or those of a training manifest, would be read",
 		Long: `Show how a table would be read: the splits that tile the token ring, the nodes
 that would serve them, the partitions and bytes that the nodes' own estimates, or
-the figures of the SSTables, promise, and how long each node would be busy. No row
-of the table is read. With --json the plan itself is printed.
+the figures of the SSTables, promise, and how long each node would be busy. With
+conditions on the rows it says whether the wanted partitions can be read alone,
+and why. No row of the table is read. With --json the plan itself is printed.
 
 Without --table, show how the tables of a training manifest would be reached, by
 the flags that export has for it, and why: as a list of partitions, by reading the
@@ -43,6 +48,7 @@ partition keys first, or by a full scan.
 ` + exitStatus,
 		Example: `  manifest plan --hosts 10.0.0.1 --table image_keyspace.image_metadata
   manifest plan --table image_metadata --splits 64 --json
+  manifest plan --table tag_image_index --tags leaf_spot --from 2025-06-01 --to 2025-06-30
   manifest plan --tags "leaf_spot AND NOT blurry" --from 2025-06-01 --to 2025-06-30
   manifest plan --table image_metadata --snapshot /backup/node1 --snapshot /backup/node2`,
 		Args: noArguments,
@@ -57,6 +63,7 @@ partition keys first, or by a full scan.
 	o.origin.addFlags(cmd)
 	o.scan.addPlanFlags(cmd)
 	o.rows.addFlags(cmd)
+	o.path.addFlags(cmd)
 	o.train.addFlags(cmd)
 	o.log.addFlags(cmd)
 	cmd.Flags().StringVar(&o.table, "table", "", "table to read, as KS.T or T (default: those of a training manifest)")
@@ -69,7 +76,7 @@ func runPlan(cmd *cobra.Command, o planOptions) error {
 	if o.scan.nodeRate <= 0 {
 		return usagef("--node-rate has to be more than nothing")
 	}
-	if err := errors.Join(o.scan.validate(), o.origin.validate(o.settings), o.validateRequest()); err != nil {
+	if err := errors.Join(o.scan.validate(), o.path.validate(), o.origin.validate(o.settings), o.validateRequest()); err != nil {
 		return err
 	}
 	log, err := o.log.logger()
@@ -89,25 +96,49 @@ func runPlan(cmd *cobra.Command, o planOptions) error {
 	if err != nil {
 		return err
 	}
+	path, err := o.reach(cmd.Context(), from, &in, log)
+	if err != nil {
+		return err
+	}
 	if o.asJSON {
 		encoder := json.NewEncoder(cmd.OutOrStdout())
 		encoder.SetIndent("", "  ")
 		return errors.Join(encoder.Encode(in.plan), incomplete(from))
 	}
-	return errors.Join(in.describe.print(cmd.OutOrStdout()), incomplete(from))
+	return errors.Join(in.describe.print(cmd.OutOrStdout(), path), incomplete(from))
+}
+
+// reach gives the access path to the wanted rows of a table, and plans a list of
+// partitions in place of the whole table.
+func (o planOptions) reach(ctx context.Context, from origin, in **input, log *slog.Logger) (accesspath.Path, error) {
+	filter, err := o.rows.filter((*in).table)
+	if err != nil {
+		return accesspath.Path{}, err
+	}
+	reading := tableReading{from: from, rows: o.rows, filter: filter, path: o.path, scan: o.scan, log: log}
+	path, err := reading.choose(*in)
+	if err == nil && path.Kind == accesspath.PartitionList {
+		*in, err = reading.open(ctx, *in, path.Ranges)
+	}
+	return path, err
 }
 
 // planDescription is a plan for people.
 type planDescription struct {
-	// heading has a line for each thing to know.
+	// heading has a line for each thing to know; access goes on the line that
+	// begins with the access path.
 	heading []string
+	access  string
 	// loads is what each node has to do with it, columns its names.
 	columns []string
 	loads   [][]string
 }
 
-func (d planDescription) print(w io.Writer) error {
-	for _, line := range d.heading {
+func (d planDescription) print(w io.Writer, path accesspath.Path) error {
+	fmt.Fprintln(w, d.heading[0])
+	fmt.Fprintf(w, "access path: %s, %s\n", strings.ReplaceAll(string(path.Kind), "-", " "), d.access)
+	fmt.Fprintf(w, "  why: %s\n", path.Why)
+	for _, line := range d.heading[1:] {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w)
@@ -129,16 +160,16 @@ func clusterDescription(t *schema.Table, plan tokenrange.Plan, topology cassandr
 	d := planDescription{
 		heading: []string{
 			fmt.Sprintf("%s of cluster %q, Cassandra %s, %s", t, topology.ClusterName, topology.Version, topology.Partitioner),
-			fmt.Sprintf("access path: full scan, %d splits, consistency %s", len(plan.Splits), consistency),
 			fmt.Sprintf("estimated by the nodes: about %d partitions, %s", partitions, sizeText(bytes)),
 		},
+		access:  fmt.Sprintf("%d splits, consistency %s", len(plan.Splits), consistency),
 		columns: []string{"NODE", "DATACENTRE", "RACK", "SPLITS", "PARTITIONS", "BYTES", "TIME"},
 	}
 	if nodeRate > 0 && plan.Basis != tokenrange.ByRing {
 		d.heading = append(d.heading, fmt.Sprintf("times are at %s/s from each node (--node-rate); the metrics of a run tell yours", sizeText(nodeRate)))
 	}
 	if plan.Basis == tokenrange.ByRing {
-		d.heading[2] = "the nodes have no estimates of its size yet: the splits follow from the ring alone"
+		d.heading[1] = "the nodes have no estimates of its size yet: the splits follow from the ring alone"
 	}
 	addresses := map[string]tokenrange.Node{}
 	for _, n := range topology.Nodes {

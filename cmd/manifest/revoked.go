@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"manifest/export"
+	"manifest/internal/accesspath"
 	"manifest/internal/metrics"
 	"manifest/internal/tokensort"
 	"manifest/internal/trainset"
@@ -115,11 +116,11 @@ func (o verifyOptions) revokedOf(ctx context.Context, dir string, m export.Manif
 	if found.Images, err = plan.WriteImages(ctx, dir, m, partitioner, images, sorting); err != nil {
 		return found, err
 	}
-	path, err := plan.Path(read, trainset.PathOptions{Partitioner: partitioner, Partitions: partitionsOf(in.plan)}, images)
+	path, err := plan.Path(read, accesspath.Options{Partitioner: partitioner, Partitions: partitionsOf(in.plan)}, images)
 	if err != nil {
 		return found, err
 	}
-	if path.Kind == trainset.PartitionList {
+	if path.Kind == accesspath.PartitionList {
 		if in, err = open(path.Ranges); err != nil {
 			return found, err
 		}

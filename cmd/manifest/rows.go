@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"manifest/export"
+	"manifest/internal/accesspath"
 	"manifest/internal/cqltype"
 	"manifest/internal/schema"
 	"manifest/internal/selection"
@@ -111,30 +112,11 @@ func (o rowOptions) filter(t *schema.Table) (rowFilter, error) {
 	if err != nil {
 		return rowFilter{}, usageError{fmt.Errorf("rows of %s: %w", t, err)}
 	}
-	partitions, err := partitionFilter(condition, t)
+	partitions, err := accesspath.KeyFilter(t, condition)
 	if err != nil {
 		return rowFilter{}, err
 	}
 	return rowFilter{compiled, partitions, text}, nil
-}
-
-// partitionFilter is what the partition key alone decides of a condition; nil if
-// that is nothing.
-func partitionFilter(condition selection.Condition, t *schema.Table) (*selection.Filter, error) {
-	var key []selection.Column
-	for _, c := range t.OfKind(schema.PartitionKey) {
-		key = append(key, selection.Column{Name: c.Name, Type: c.Type})
-	}
-	var decided []selection.Condition
-	for _, c := range condition.Conjuncts() {
-		if _, err := selection.Compile(c, key); err == nil {
-			decided = append(decided, c)
-		}
-	}
-	if len(decided) == 0 {
-		return nil, nil
-	}
-	return selection.Compile(selection.All(decided...), key)
 }
 
 func (o rowOptions) condition(t *schema.Table) (selection.Condition, error) {

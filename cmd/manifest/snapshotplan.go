@@ -47,9 +47,9 @@ func snapshotDescription(table *sstables.Opened, found sstables.Table, plan toke
 	d := planDescription{
 		heading: []string{
 			fmt.Sprintf("%s of %s, %s", found, count(int64(len(table.Readers())), "SSTable"), table.Partitioner().Name()),
-			fmt.Sprintf("access path: full scan, %d splits, %s as of %s", len(plan.Splits), read, now.Format(time.RFC3339)),
 			fmt.Sprintf("format: %s; about %d rows with copies, %s to decompress", strings.Join(slices.Sorted(maps.Keys(versions)), ", "), all.rows, sizeText(all.bytes)),
 		},
+		access:  fmt.Sprintf("%d splits, %s as of %s", len(plan.Splits), read, now.Format(time.RFC3339)),
 		columns: []string{"NODE", "SSTABLES", "ROWS", "BYTES"},
 	}
 	for _, node := range slices.Sorted(maps.Keys(loads)) {

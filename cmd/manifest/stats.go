@@ -26,6 +26,7 @@ type statsOptions struct {
 	origin   originOptions
 	run      runOptions
 	rows     rowOptions
+	path     pathOptions
 	log      logOptions
 	place    placeOptions
 	out      string
@@ -49,7 +50,8 @@ func newStatsCommand() *cobra.Command {
 		Short: "Compute statistics of whole tables, in one pass per table",
 		Long: `Compute the named statistics, all of them or those given with --query, or any
 grouping of a table's rows with --by and --agg. Each table is read once, however
-many statistics are made of it. Results are Parquet files by UTC day,
+many statistics are made of it, and where conditions are about its partition key,
+only the partitions that they select. Results are Parquet files by UTC day,
 DIR/NAME/dt=YYYY-MM-DD/part-RUN.parquet, with DIR/views.duckdb.sql to read them.
 
 ` + list.String() + exitStatus,
@@ -71,6 +73,7 @@ DIR/NAME/dt=YYYY-MM-DD/part-RUN.parquet, with DIR/views.duckdb.sql to read them.
 	o.origin.addFlags(cmd)
 	o.run.addFlags(cmd)
 	o.rows.addFlags(cmd)
+	o.path.addFlags(cmd)
 	o.log.addFlags(cmd)
 	o.place.addFlags(cmd)
 	f := cmd.Flags()
@@ -107,7 +110,7 @@ func (o statsOptions) validate() error {
 	if err := errors.Join(errs...); err != nil {
 		return usageError{err}
 	}
-	return errors.Join(o.run.validate(), o.origin.validate(o.settings))
+	return errors.Join(o.run.validate(), o.path.validate(), o.origin.validate(o.settings))
 }
 
 func unknownStatistic(name string) error {
@@ -205,6 +208,9 @@ func (o statsOptions) compute(ctx context.Context, from origin, where *place, id
 	}
 	var missing error
 	for _, p := range passes {
+		if p.reached, err = p.pass.reach(ctx, p.reading, id, o.run, watch); err != nil {
+			return statsResult{}, errors.Join(missing, err)
+		}
 		if p.outcome, err = p.pass.run(ctx, id, o.run, watch, log); err != nil {
 			if !o.run.keeps(err) {
 				return statsResult{}, errors.Join(missing, err)
@@ -250,6 +256,8 @@ func tableDir(i int) string { return fmt.Sprintf("table-%d", i+1) }
 // statsPass is one reading of a table for some statistics.
 type statsPass struct {
 	pass         pass
+	reading      tableReading
+	reached      reached
 	aggregations []*queries.Aggregation
 	queries      []*queries.Query
 	outcome      outcome
@@ -302,7 +310,7 @@ func (o statsOptions) prepare(ctx context.Context, from origin, work string, log
 		if err != nil {
 			return nil, err
 		}
-		p, err := o.prepareTable(in, w, filepath.Join(work, tableDir(i)), int64(o.memory)/int64(count), log)
+		p, err := o.prepareTable(from, in, w, filepath.Join(work, tableDir(i)), int64(o.memory)/int64(count), log)
 		if err != nil {
 			return nil, err
 		}
@@ -311,7 +319,7 @@ func (o statsOptions) prepare(ctx context.Context, from origin, work string, log
 	return passes, nil
 }
 
-func (o statsOptions) prepareTable(in *input, w wanted, dir string, memory int64, log *slog.Logger) (*statsPass, error) {
+func (o statsOptions) prepareTable(from origin, in *input, w wanted, dir string, memory int64, log *slog.Logger) (*statsPass, error) {
 	filter, err := o.rows.filter(in.table)
 	if err != nil {
 		return nil, err
@@ -320,6 +328,10 @@ func (o statsOptions) prepareTable(in *input, w wanted, dir string, memory int64
 		return nil, err
 	}
 	p := &statsPass{pass: pass{dir: dir, input: in}}
+	p.reading = tableReading{from: from, rows: o.rows, filter: filter, path: o.path, scan: o.run.scan, log: log}
+	if p.reading.chosen, err = p.reading.choose(in); err != nil {
+		return nil, err
+	}
 	columns := filter.columns()
 	for i, compile := range w.compile {
 		q, err := compile(queriesTable(in.table))

@@ -140,14 +140,19 @@ func (o statsOptions) publish(ctx context.Context, place *statsPlace, passes []*
 				return result, err
 			}
 		}
-		content, err := p.pass.ledger()
-		if err != nil {
-			return result, err
-		}
-		if err := place.tree.WriteLedger(content); err != nil {
-			return result, err
-		}
 		in := p.pass.input
+		var ledgers [2]string
+		if keys := p.reached.keys; keys != nil {
+			if ledgers[0], err = writeLedger(place, keys.pass); err != nil {
+				return result, err
+			}
+			record.Counts = append(record.Counts, export.StageCount{Stage: "read keys of " + in.table.String(), Rows: keys.outcome.rows})
+			record.Coverage.Splits += len(keys.outcome.receipts)
+		}
+		if ledgers[1], err = writeLedger(place, p.pass); err != nil {
+			return result, err
+		}
+		record.Reads = append(record.Reads, p.reached.records(in, p.outcome, ledgers[0], ledgers[1])...)
 		tables = append(tables, in.table.String())
 		result.Tables = append(result.Tables, tableCount{in.table.String(), p.outcome.rows, len(p.outcome.receipts), p.outcome.largest})
 		record.Source = in.record
@@ -166,6 +171,15 @@ func (o statsOptions) publish(ctx context.Context, place *statsPlace, passes []*
 	record.Coverage.Complete = result.Complete
 	result.Seconds = record.Window.End.Sub(record.Window.Start).Seconds()
 	return result, place.tree.Commit(ctx, record)
+}
+
+// writeLedger keeps the proof of what a pass has read, and gives its name.
+func writeLedger(place *statsPlace, p pass) (string, error) {
+	content, err := p.ledger()
+	if err != nil {
+		return "", err
+	}
+	return place.tree.WriteLedger(content)
 }
 
 // published is the name under which a result table is published.

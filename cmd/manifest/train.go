@@ -239,12 +239,14 @@ func (t *training) gather(ctx context.Context, read *trainset.Read, work string)
 // gatherOptions makes the directory of the parts of a pass.
 func (t *training) gatherOptions(name string, in *input, ofCandidates bool) (trainset.GatherOptions, error) {
 	dir := filepath.Join(t.target.RunDir(), name, "parts")
-	opts := trainset.GatherOptions{
-		Dir: dir, Partitioner: partitionerOf(in.plan),
-		Memory: int64(t.options.train.memory) / 2 / int64(max(1, t.options.run.scan.workersOf(in.workers))),
-	}
+	opts := trainset.GatherOptions{Dir: dir, Partitioner: partitionerOf(in.plan), Memory: t.memoryOfParts(in)}
 	if ofCandidates {
 		opts.Candidates = t.builder.Candidates()
 	}
 	return opts, os.MkdirAll(dir, 0o755)
+}
+
+// memoryOfParts is what each of the parts that are filled at a time may take.
+func (t *training) memoryOfParts(in *input) int64 {
+	return int64(t.options.train.memory) / 2 / int64(max(1, t.options.run.scan.workersOf(in.workers)))
 }

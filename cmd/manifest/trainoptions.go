@@ -32,14 +32,13 @@ type trainOptions struct {
 	pinFrom               string
 	order                 string
 	uri                   string
-	accessPath            string
 	memory                byteSize
 }
 
 // trainFlags are those that make no sense with --table.
 var trainFlags = []string{
 	"tags-file", "devices-file", "status", "dedupe", "fraction", "limit", "balance", "max-per", "split", "group-by", "salt", "pin-from",
-	"order", "access-path", "memory",
+	"order", "memory",
 }
 
 func (o *trainOptions) addFlags(cmd *cobra.Command) {
@@ -59,7 +58,6 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.pinFrom, "pin-from", "", "older manifest whose images keep their splits")
 	f.StringVar(&o.order, "order", "hash", "order of the rows: hash, which mixes them, or time")
 	f.StringVar(&o.uri, "uri", "", "template of the column uri (default s3://{object_store}/{object_key}; with --table none)")
-	f.StringVar(&o.accessPath, "access-path", "auto", "how index rows are reached: auto, partition-list, distinct-then-read or full-scan")
 	f.Var(&o.memory, "memory", "memory of a training manifest, beyond which it spills to disk")
 }
 
@@ -133,12 +131,7 @@ func (o exportOptions) spec() (trainset.Spec, error) {
 	if t.pinFrom != "" && len(spec.Splits) == 0 {
 		errs = append(errs, errors.New("--pin-from keeps splits: name them with --split"))
 	}
-	switch t.accessPath {
-	case "auto", string(trainset.FullScan), string(trainset.PartitionList), string(trainset.DistinctThenRead):
-	default:
-		errs = append(errs, fmt.Errorf("--access-path %q is not auto, partition-list, distinct-then-read or full-scan", t.accessPath))
-	}
-	if o.run.scan.tokenStart != "" || o.run.scan.tokenEnd != "" || len(o.run.scan.ranges) > 0 {
+	if o.run.scan.ofTokens() {
 		errs = append(errs, errors.New("a part of the tokens is a part of a table, not of a training manifest: use it with --table"))
 	}
 	if o.rows.dayColumn != "" {
@@ -220,7 +213,7 @@ func (o trainOptions) arguments() []string {
 		{"dedupe", o.dedupe, "content-hash"}, {"fraction", o.fraction, ""}, {"limit", strconv.FormatInt(o.limit, 10), "0"},
 		{"balance", strings.Join(o.balance, ","), ""}, {"max-per", strings.Join(o.maxPer, ","), ""}, {"split", o.split, ""},
 		{"group-by", strings.Join(o.groupBy, ","), ""}, {"salt", o.salt, ""}, {"pin-from", o.pinFrom, ""}, {"order", o.order, "hash"},
-		{"uri", o.uri, ""}, {"access-path", o.accessPath, "auto"},
+		{"uri", o.uri, ""},
 	} {
 		if a.value != a.byDefault {
 			args = append(args, "--"+a.flag, a.value)

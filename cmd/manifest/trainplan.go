@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"text/tabwriter"
 
-	"manifest/internal/trainset"
+	"manifest/internal/accesspath"
 )
 
 // plannedRead is how a table would be reached for a training manifest.
@@ -25,7 +25,7 @@ type plannedRead struct {
 
 // request is the training manifest that is planned.
 func (o planOptions) request() exportOptions {
-	return exportOptions{settings: o.settings, origin: o.origin, rows: o.rows, train: o.train, run: runOptions{scan: o.scan}}
+	return exportOptions{settings: o.settings, origin: o.origin, rows: o.rows, train: o.train, path: o.path, run: runOptions{scan: o.scan}}
 }
 
 // validateRequest checks what a training manifest is asked to be, or that none is.
@@ -80,9 +80,9 @@ func printReads(w io.Writer, reads []plannedRead) error {
 	for _, r := range reads {
 		partitions := fmt.Sprintf("about %d", r.Estimated)
 		switch {
-		case r.Path == string(trainset.PartitionList) && r.Estimated == 0:
+		case r.Path == string(accesspath.PartitionList) && r.Estimated == 0:
 			partitions = fmt.Sprint(r.Partitions)
-		case r.Path == string(trainset.PartitionList):
+		case r.Path == string(accesspath.PartitionList):
 			partitions = fmt.Sprintf("%d of about %d", r.Partitions, r.Estimated)
 		case r.Estimated == 0:
 			partitions = "unknown"

@@ -78,7 +78,7 @@ func (o exportOptions) trainText() string {
 		args = append(args, "--columns")
 		args = append(args, strings.Join(o.columns, ","))
 	}
-	return shellWords(slices.Concat(args, o.derived.arguments(), o.rows.arguments(), o.train.arguments()))
+	return shellWords(slices.Concat(args, o.derived.arguments(), o.rows.arguments(), o.train.arguments(), o.path.arguments()))
 }
 
 // trainedResult is what a user is told of a published manifest.

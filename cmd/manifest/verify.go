@@ -183,7 +183,13 @@ func verifyDataset(ctx context.Context, dir string) (verified, error) {
 			read = c.Rows
 		}
 	}
-	return v, errors.Join(err, v.proveCoverage(filepath.Join(dir, ledger.FileName), read))
+	errs := []error{err, v.proveCoverage(filepath.Join(dir, ledger.FileName), read)}
+	for _, r := range m.Reads {
+		if r.Ledger != ledger.FileName {
+			errs = append(errs, v.proveRead(dir, r))
+		}
+	}
+	return v, errors.Join(errs...)
 }
 
 // verifyTraining reads the rows of a training manifest, and the ledgers of its tables.
@@ -191,16 +197,20 @@ func (v *verified) verifyTraining(ctx context.Context, dir string, m export.Mani
 	v.Kind = "training manifest"
 	errs := []error{trainset.Verify(ctx, dir, m, tokensort.Options{})}
 	for _, r := range m.Training.Reads {
-		if !filepath.IsLocal(filepath.FromSlash(r.Ledger)) {
-			errs = append(errs, fmt.Errorf("ledger %q is not inside of the dataset: %w", r.Ledger, export.ErrVerify))
-			continue
-		}
-		errs = append(errs, v.proveCoverage(filepath.Join(dir, filepath.FromSlash(r.Ledger)), r.Rows))
+		errs = append(errs, v.proveRead(dir, r))
 	}
 	if len(m.Training.Reads) == 0 {
 		errs = append(errs, fmt.Errorf("no table was read: %w", export.ErrVerify))
 	}
 	return errors.Join(errs...)
+}
+
+// proveRead reads the ledger of one of several reads of a dataset.
+func (v *verified) proveRead(dir string, r export.TableRead) error {
+	if !filepath.IsLocal(filepath.FromSlash(r.Ledger)) {
+		return fmt.Errorf("ledger %q is not inside of the dataset: %w", r.Ledger, export.ErrVerify)
+	}
+	return v.proveCoverage(filepath.Join(dir, filepath.FromSlash(r.Ledger)), r.Rows)
 }
 
 func verifyStatistics(ctx context.Context, dir string) (verified, error) {

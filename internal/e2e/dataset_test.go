@@ -55,7 +55,10 @@ func checkDataset(t testing.TB, dir, format string) {
 	if err := json.Unmarshal(content, &manifest); err != nil {
 		t.Fatalf("manifest.json: %v", err)
 	}
-	want := []string{"README.md", "SHA256SUMS", "_SUCCESS", "croissant.json", "ledger.jsonl", "manifest.json"}
+	want := []string{"README.md", "SHA256SUMS", "_SUCCESS", "croissant.json", "manifest.json"}
+	for _, read := range readPaths(t, filepath.Join(dir, "manifest.json")).Reads {
+		want = append(want, read.Ledger)
+	}
 	var rows, size int64
 	for i, file := range manifest.Files {
 		name := fmt.Sprintf("data/part-%05d-of-%05d.%s", i, len(manifest.Files), format)

@@ -52,7 +52,7 @@ func (g *Gatherer) Begin(ctx context.Context, split tokenrange.Split) (*GatherPa
 	}
 	p := &GatherPart{gatherer: g}
 	var err error
-	if p.runPart, err = newRunPart(g.opts, split.ID); err != nil {
+	if p.Part, err = tokensort.NewPart(tokensort.Options{Dir: g.opts.Dir, Memory: g.opts.Memory}, split.ID); err != nil {
 		return nil, err
 	}
 	if g.read.OfCandidates {
@@ -69,12 +69,12 @@ func (g *Gatherer) Begin(ctx context.Context, split tokenrange.Split) (*GatherPa
 
 // Runs gives the sorted rows of committed splits, in the order of the splits: that of their tokens. The caller closes the result.
 func (g *Gatherer) Runs(ctx context.Context, opts tokensort.Options, splits []string) (*tokensort.Sorter, error) {
-	return mergeParts(ctx, g.opts, opts, splits)
+	return tokensort.MergeParts(ctx, g.opts.Dir, opts, splits)
 }
 
 // GatherPart keeps the rows of one split. It is used by one goroutine.
 type GatherPart struct {
-	runPart
+	*tokensort.Part
 	gatherer   *Gatherer
 	candidates *tokensort.Reader
 	begun      bool // candidates stands on a row
@@ -128,7 +128,7 @@ func (p *GatherPart) Write(ctx context.Context, rec arrow.Record) error {
 				return err
 			}
 		}
-		if err := p.sorter.Add(p.key, p.value); err != nil {
+		if err := p.Add(p.key, p.value); err != nil {
 			return err
 		}
 	}
@@ -182,19 +182,18 @@ func (p *GatherPart) isCandidate() (bool, error) {
 
 // Commit makes the run of the split last, in place of an earlier one.
 func (p *GatherPart) Commit(ctx context.Context) error {
-	if err := p.commit(ctx); err != nil {
-		return err
-	}
-	return p.close()
+	return errors.Join(p.Part.Commit(ctx), p.close())
 }
 
 // Abort removes what was kept.
-func (p *GatherPart) Abort() { _ = p.close() }
+func (p *GatherPart) Abort() {
+	p.Part.Abort()
+	_ = p.close()
+}
 
-func (p *GatherPart) close() error {
-	err := p.sorter.Close()
+func (p *GatherPart) close() (err error) {
 	if p.candidates != nil {
-		err = errors.Join(err, p.candidates.Close())
+		err = p.candidates.Close()
 		p.candidates = nil
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"manifest/internal/accesspath"
 	"manifest/internal/selection"
 	"manifest/internal/tokensort"
 	"manifest/tokenrange"
@@ -16,28 +17,28 @@ import (
 
 func TestPathsAreChosenByWhatIsKnown(t *testing.T) {
 	d := func(n int32) *selection.Day { day := selection.Day(n); return &day }
-	murmur := PathOptions{Partitioner: tokenrange.Murmur3, Distinct: true}
-	with := func(change func(*PathOptions)) PathOptions { o := murmur; change(&o); return o }
+	murmur := accesspath.Options{Partitioner: tokenrange.Murmur3, Distinct: true}
+	with := func(change func(*accesspath.Options)) accesspath.Options { o := murmur; change(&o); return o }
 	for _, c := range []struct {
 		name   string
 		spec   Spec
-		opts   PathOptions
-		kind   PathKind
+		opts   accesspath.Options
+		kind   accesspath.Kind
 		ranges int
 		why    string
 	}{
-		{"tags and days", Spec{Tags: parseTags(t, "a AND NOT b"), From: d(20_240), To: d(20_249)}, murmur, PartitionList, 20, "2 tags on 10 days"},
-		{"one day", Spec{Tags: parseTags(t, "a"), From: d(20_240), To: d(20_240)}, murmur, PartitionList, 1, "1 tags on 1 days"},
-		{"an open day", Spec{Tags: parseTags(t, "a"), From: d(20_240)}, murmur, DistinctThenRead, 0, "without a first or a last"},
-		{"an open day of a snapshot", Spec{Tags: parseTags(t, "a"), From: d(20_240)}, with(func(o *PathOptions) { o.Distinct = false }), FullScan, 0, "without a first or a last"},
-		{"a pattern", Spec{Tags: parseTags(t, "a*"), From: d(20_240), To: d(20_240)}, murmur, DistinctThenRead, 0, "a pattern of tags"},
-		{"more than the table has", Spec{Tags: parseTags(t, "a"), From: d(20_240), To: d(20_249)}, with(func(o *PathOptions) { o.Partitions = 9 }), FullScan, 0, "the table has about 9"},
-		{"too many days", Spec{Tags: parseTags(t, "a OR b"), From: d(0), To: d(10_000)}, murmur, DistinctThenRead, 0, "too many"},
-		{"devices and days", Spec{Devices: []string{"x", "y"}, From: d(1), To: d(3)}, murmur, PartitionList, 6, "2 devices on 3 days"},
-		{"a pattern of devices", Spec{Devices: []string{"x*"}, From: d(1), To: d(3)}, murmur, DistinctThenRead, 0, "a pattern of devices"},
-		{"everything", Spec{}, murmur, FullScan, 0, "nothing that is asked for"},
-		{"asked for", Spec{Tags: parseTags(t, "a"), From: d(1), To: d(3)}, with(func(o *PathOptions) { o.Forced = FullScan }), FullScan, 0, "asked for"},
-		{"unknown tokens", Spec{Tags: parseTags(t, "a"), From: d(1), To: d(3)}, with(func(o *PathOptions) { o.Partitioner = tokenrange.ExplicitPartitioner("x") }), DistinctThenRead, 0, "can't be computed"},
+		{"tags and days", Spec{Tags: parseTags(t, "a AND NOT b"), From: d(20_240), To: d(20_249)}, murmur, accesspath.PartitionList, 20, "2 tags on 10 days"},
+		{"one day", Spec{Tags: parseTags(t, "a"), From: d(20_240), To: d(20_240)}, murmur, accesspath.PartitionList, 1, "1 tags on 1 days"},
+		{"an open day", Spec{Tags: parseTags(t, "a"), From: d(20_240)}, murmur, accesspath.DistinctThenRead, 0, "without a first or a last"},
+		{"an open day of a snapshot", Spec{Tags: parseTags(t, "a"), From: d(20_240)}, with(func(o *accesspath.Options) { o.Distinct = false }), accesspath.FullScan, 0, "without a first or a last"},
+		{"a pattern", Spec{Tags: parseTags(t, "a*"), From: d(20_240), To: d(20_240)}, murmur, accesspath.DistinctThenRead, 0, "a pattern of tags"},
+		{"more than the table has", Spec{Tags: parseTags(t, "a"), From: d(20_240), To: d(20_249)}, with(func(o *accesspath.Options) { o.Partitions = 9 }), accesspath.FullScan, 0, "the table has about 9"},
+		{"too many days", Spec{Tags: parseTags(t, "a OR b"), From: d(0), To: d(10_000)}, murmur, accesspath.DistinctThenRead, 0, "too many"},
+		{"devices and days", Spec{Devices: []string{"x", "y"}, From: d(1), To: d(3)}, murmur, accesspath.PartitionList, 6, "2 devices on 3 days"},
+		{"a pattern of devices", Spec{Devices: []string{"x*"}, From: d(1), To: d(3)}, murmur, accesspath.DistinctThenRead, 0, "a pattern of devices"},
+		{"everything", Spec{}, murmur, accesspath.FullScan, 0, "nothing that is asked for"},
+		{"asked for", Spec{Tags: parseTags(t, "a"), From: d(1), To: d(3)}, with(func(o *accesspath.Options) { o.Forced = accesspath.FullScan }), accesspath.FullScan, 0, "asked for"},
+		{"unknown tokens", Spec{Tags: parseTags(t, "a"), From: d(1), To: d(3)}, with(func(o *accesspath.Options) { o.Partitioner = tokenrange.ExplicitPartitioner("x") }), accesspath.DistinctThenRead, 0, "can't be computed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := NewPlan(c.spec, imageTables(t))
@@ -54,7 +55,7 @@ func TestPathsAreChosenByWhatIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Path(p.Reads()[0], with(func(o *PathOptions) { o.Forced = PartitionList }), ""); !errors.Is(err, ErrSpec) {
+	if _, err := p.Path(p.Reads()[0], with(func(o *accesspath.Options) { o.Forced = accesspath.PartitionList }), ""); !errors.Is(err, ErrSpec) {
 		t.Errorf("a list of nothing: %v", err)
 	}
 }
@@ -68,11 +69,11 @@ func TestListedPartitionsHaveTheRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := p.Reads()[0]
-	path, err := p.Path(read, PathOptions{Partitioner: tokenrange.Murmur3}, "")
-	if err != nil || path.Kind != PartitionList {
+	path, err := p.Path(read, accesspath.Options{Partitioner: tokenrange.Murmur3}, "")
+	if err != nil || path.Kind != accesspath.PartitionList {
 		t.Fatal(path, err)
 	}
-	g, err := p.GatherKeys(read, GatherOptions{Dir: t.TempDir(), Partitioner: tokenrange.Murmur3})
+	g, err := accesspath.NewKeyGatherer(read.Table, read.KeyFilter(), accesspath.KeyOptions{Dir: t.TempDir(), Partitioner: tokenrange.Murmur3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestListedPartitionsHaveTheRows(t *testing.T) {
 	if err := errors.Join(part.Write(t.Context(), rec), part.Commit(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	distinct, err := g.Ranges(t.Context(), tokensort.Options{Dir: t.TempDir()}, []string{ring.ID()})
+	distinct, _, err := g.Ranges(t.Context(), []string{ring.ID()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,23 +133,9 @@ func TestRowsOfCandidatesAreListedIfTheyAreFew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path, err := p.Path(metadata, PathOptions{Partitioner: tokenrange.Murmur3}, run)
-		if err != nil || len(path.Ranges) != want || (path.Kind == PartitionList) != (want > 0) {
+		path, err := p.Path(metadata, accesspath.Options{Partitioner: tokenrange.Murmur3}, run)
+		if err != nil || len(path.Ranges) != want || (path.Kind == accesspath.PartitionList) != (want > 0) {
 			t.Errorf("%d candidates: %s of %d ranges, %v", n, path.Kind, len(path.Ranges), err)
-		}
-	}
-}
-
-func TestFewOrMostPartitionsAreWanted(t *testing.T) {
-	ranges := tokenrange.Murmur3.Ring().Split(maxList + 1)
-	for _, c := range []struct {
-		wanted, all int
-		kind        PathKind
-		ranges      int
-	}{{0, 500, DistinctThenRead, 1}, {10, 500, DistinctThenRead, 10}, {90, 100, DistinctThenRead, 90}, {400, 500, FullScan, 0}, {maxList + 1, 1 << 30, FullScan, 0}} {
-		path := Path{Kind: DistinctThenRead}.Narrow(ranges[:c.wanted], int64(c.all), tokenrange.Murmur3)
-		if path.Kind != c.kind || len(path.Ranges) != c.ranges {
-			t.Errorf("%d of %d: %s of %d ranges", c.wanted, c.all, path.Kind, len(path.Ranges))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"manifest/internal/accesspath"
 	"manifest/internal/cqltype"
 	"manifest/internal/schema"
 	"manifest/internal/selection"
@@ -25,7 +26,7 @@ type Read struct {
 	key, tag int   // places of the id of the image, and of the tag or -1
 	cells    []int // places of the columns that are kept
 	filter   *selection.Filter
-	keys     *selection.Filter // what the partition key alone decides; nil if that is nothing or unknown
+	keys     *selection.Filter // what the partition key alone decides; nil if that is nothing
 }
 
 // Plan is a Spec that is checked against the tables. It does not change, and may be used concurrently.
@@ -262,7 +263,7 @@ func (b *planner) newRead(r Role, columns []string, rows selection.Condition, of
 		return nil, fmt.Errorf("rows of %s: %w", t, err)
 	}
 	read.filter = filter
-	if read.keys, err = keyFilter(t, rows); err != nil {
+	if read.keys, err = accesspath.KeyFilter(t, rows); err != nil {
 		return nil, err
 	}
 	for _, name := range filter.Columns() {
@@ -271,30 +272,6 @@ func (b *planner) newRead(r Role, columns []string, rows selection.Condition, of
 		}
 	}
 	return read, nil
-}
-
-// keyFilter is what the partition key alone decides of a condition; nil if that is nothing, or if keys are of types whose tokens are not
-// computed from records here.
-func keyFilter(t *schema.Table, rows selection.Condition) (*selection.Filter, error) {
-	var key []selection.Column
-	for _, c := range t.OfKind(schema.PartitionKey) {
-		switch c.Type.Kind {
-		case cqltype.Text, cqltype.Ascii, cqltype.UUID, cqltype.Timeuuid, cqltype.Date:
-		default:
-			return nil, nil
-		}
-		key = append(key, selection.Column{Name: c.Name, Type: c.Type})
-	}
-	var decided []selection.Condition
-	for _, c := range rows.Conjuncts() {
-		if _, err := selection.Compile(c, key); err == nil {
-			decided = append(decided, c)
-		}
-	}
-	if len(decided) == 0 {
-		return nil, nil
-	}
-	return selection.Compile(selection.All(decided...), key)
 }
 
 // KeyFilter is what the partition key alone decides of the rows that are of use; nil if that is nothing.
