@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"manifest/internal/tokensort"
 )
 
@@ -30,48 +32,77 @@ func (p Proof) Holds() bool { return p.Repeated == 0 && p.GroupsAcross == 0 && p
 
 // Prover reads the final rows of a dataset, in any order, and tells what is in several splits. It belongs to one goroutine.
 type Prover struct {
-	sorter *tokensort.Sorter
-	rows   int64
-	key    []byte
+	of   [kinds]*tokensort.Sorter // what rows have of a kind -> their splits
+	rows int64
+	key  []byte
 }
+
+// The kinds of what no split may break.
+const (
+	images = iota
+	groups
+	hashes
+	kinds
+)
 
 // maxExamples bounds what a proof names.
 const maxExamples = 5
 
-// NewProver makes a prover. Close removes what it leaves on the disk.
+// NewProver makes a prover of three sorters, one for each kind, with these options. Close removes what it leaves on the disk.
 func NewProver(opts tokensort.Options) (*Prover, error) {
-	s, err := tokensort.NewSorter(opts)
-	return &Prover{sorter: s}, err
+	p := &Prover{}
+	for kind := range p.of {
+		var err error
+		if p.of[kind], err = tokensort.NewSorter(opts); err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+	}
+	return p, nil
 }
 
 // Add takes a row: its image's id, its group and content hash, which may be empty, and its split.
 func (p *Prover) Add(id []byte, group int64, contentHash []byte, split string) error {
 	p.rows++
 	value := []byte(split)
-	p.key = append(append(p.key[:0], 'i'), id...)
-	if err := p.sorter.Add(p.key, value); err != nil {
+	p.key = appendID(p.key[:0], group)
+	if err := errors.Join(p.of[images].Add(id, value), p.of[groups].Add(p.key, value)); err != nil || len(contentHash) == 0 {
 		return err
 	}
-	p.key = appendID(append(p.key[:0], 'g'), group)
-	if err := p.sorter.Add(p.key, value); err != nil {
-		return err
-	}
-	if len(contentHash) == 0 {
-		return nil
-	}
-	p.key = append(append(p.key[:0], 'h'), contentHash...)
-	return p.sorter.Add(p.key, value)
+	return p.of[hashes].Add(contentHash, value)
 }
 
-// Prove reads all rows again, in order.
+// Prove reads all rows again, in order, the kinds at the same time.
 func (p *Prover) Prove(ctx context.Context) (Proof, error) {
-	proof := Proof{Rows: p.rows}
-	if err := p.sorter.Sort(ctx); err != nil {
-		return proof, err
+	var of [kinds]Proof
+	g, ctx := errgroup.WithContext(ctx)
+	for kind, rows := range p.of {
+		g.Go(func() error { return of[kind].read(ctx, kind, rows) })
 	}
-	in, err := p.sorter.Open()
+	err := g.Wait()
+	proof := Proof{Rows: p.rows}
+	for _, o := range of {
+		proof.Repeated += o.Repeated
+		proof.Groups += o.Groups
+		proof.GroupsAcross += o.GroupsAcross
+		proof.Hashes += o.Hashes
+		proof.HashesAcross += o.HashesAcross
+		proof.SharedHashes += o.SharedHashes
+		proof.Examples = append(proof.Examples, o.Examples...)
+	}
+	if len(proof.Examples) > maxExamples {
+		proof.Examples = proof.Examples[:maxExamples]
+	}
+	return proof, err
+}
+
+// read counts what rows have of a kind.
+func (p *Proof) read(ctx context.Context, kind int, of *tokensort.Sorter) error {
+	if err := of.Sort(ctx); err != nil {
+		return err
+	}
+	in, err := of.Open()
 	if err != nil {
-		return proof, err
+		return err
 	}
 	var last, split []byte
 	var rows int64
@@ -80,7 +111,7 @@ func (p *Prover) Prove(ctx context.Context) (Proof, error) {
 		if rows == 0 {
 			return nil
 		}
-		return proof.take(last, rows, across)
+		return p.take(kind, last, rows, across)
 	}
 	err = tokensort.Each(ctx, in, func(key, value []byte) error {
 		if rows > 0 && string(last) == string(key) {
@@ -92,36 +123,36 @@ func (p *Prover) Prove(ctx context.Context) (Proof, error) {
 		last, split, rows, across = append(last[:0], key...), append(split[:0], value...), 1, false
 		return err
 	})
-	return proof, errors.Join(err, end())
+	return errors.Join(err, end())
 }
 
 // take counts what has been found of one key.
-func (p *Proof) take(key []byte, rows int64, across bool) error {
+func (p *Proof) take(kind int, key []byte, rows int64, across bool) error {
 	fault := ""
-	switch name := key[1:]; key[0] {
-	case 'i':
+	switch kind {
+	case images:
 		p.Repeated += rows - 1
 		if rows > 1 {
-			fault = fmt.Sprintf("image %s is there %d times", name, rows)
+			fault = fmt.Sprintf("image %s is there %d times", key, rows)
 		}
-	case 'g':
+	case groups:
 		p.Groups++
 		if across {
-			group, err := parseID(name)
+			group, err := parseID(key)
 			if err != nil {
 				return err
 			}
 			p.GroupsAcross++
 			fault = fmt.Sprintf("group %d is in several splits", group)
 		}
-	default:
+	case hashes:
 		p.Hashes++
 		if rows > 1 {
 			p.SharedHashes++
 		}
 		if across {
 			p.HashesAcross++
-			fault = fmt.Sprintf("content hash %s is in several splits", name)
+			fault = fmt.Sprintf("content hash %s is in several splits", key)
 		}
 	}
 	if fault != "" && len(p.Examples) < maxExamples {
@@ -131,4 +162,12 @@ func (p *Proof) take(key []byte, rows int64, across bool) error {
 }
 
 // Close removes what is on the disk.
-func (p *Prover) Close() error { return p.sorter.Close() }
+func (p *Prover) Close() error {
+	var errs []error
+	for _, s := range p.of {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -171,7 +171,9 @@ type splitData struct {
 }
 
 func (w *writing) all(ctx context.Context, sorted *tokensort.Sorter) (err error) {
-	if w.prover, err = sampling.NewProver(w.builder.sorting()); err != nil {
+	sorting := w.builder.sorting()
+	sorting.Memory /= 2 // of each of three
+	if w.prover, err = sampling.NewProver(sorting); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.prover.Close()) }()
