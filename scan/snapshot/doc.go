@@ -21,6 +21,9 @@
 //	SSTable 3          |---- 20 MiB ----|
 //	splits      |-----------|----|--|---|----|--------|--------|-------|
 //
+// The order of work is shuffled, and the splits that come last in it are cut
+// smaller, so that no worker waits long for another at the end.
+//
 // # Invariants
 //
 //   - All splits of a source are read as of one moment, [Options].Now: what has

@@ -14,8 +14,18 @@ import (
 // a fault of the storage makes a split be read again.
 const defaultTargetBytes = 64 << 20
 
+// The splits get smaller towards the end of the work, so that workers come to
+// it together: none has more than this part of what is left, unless it is as
+// small as the smallest. The numbers don't depend on how many workers there are,
+// because the files of an export follow from the splits.
+const (
+	shareOfRest   = 4
+	smallestSplit = 16 << 20
+)
+
 // Plan cuts the ring into splits by the sizes of the SSTables. The estimates count
-// each copy of a row, for each has to be read.
+// each copy of a row, for each has to be read. Where nobody says how many splits
+// there are to be, the last ones are smaller.
 func (s *Source) Plan(opts tokenrange.PlanOptions) (tokenrange.Plan, error) {
 	ring, err := tokenrange.NewRing(s.table.Partitioner(), nil)
 	if err != nil {
@@ -25,7 +35,37 @@ func (s *Source) Plan(opts tokenrange.PlanOptions) (tokenrange.Plan, error) {
 		opts.TargetBytes = defaultTargetBytes
 	}
 	opts.LocalDatacenter = "" // the files have none
-	return tokenrange.NewPlan(ring, tokenrange.Strategy{}, estimates(s.table), opts)
+	plan, err := tokenrange.NewPlan(ring, tokenrange.Strategy{}, estimates(s.table), opts)
+	if err == nil && plan.Basis == tokenrange.ByEstimates {
+		plan.Splits = taper(plan.Splits)
+	}
+	return plan, err
+}
+
+// taper halves splits that have too much of what is left to do when their turn
+// comes.
+func taper(splits []tokenrange.Split) []tokenrange.Split {
+	var left int64
+	for _, s := range splits {
+		left += s.Bytes
+	}
+	var tapered []tokenrange.Split
+	var add func(tokenrange.Split)
+	add = func(s tokenrange.Split) {
+		if s.Bytes/2 >= smallestSplit && s.Bytes > left/shareOfRest {
+			if a, b, ok := s.Halve(); ok {
+				add(a)
+				add(b)
+				return
+			}
+		}
+		tapered = append(tapered, s)
+		left -= s.Bytes
+	}
+	for _, s := range splits {
+		add(s)
+	}
+	return tapered
 }
 
 // content is what an SSTable has between its first and its last token.

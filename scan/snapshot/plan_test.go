@@ -68,3 +68,61 @@ func TestSumUpKeepsTheSum(t *testing.T) {
 		}
 	})
 }
+
+// TestSplitsGetSmallerTowardsTheEnd tapers any splits: they tile the same tokens in
+// the same order, and what a worker begins last is small beside what all have done.
+func TestSplitsGetSmallerTowardsTheEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var splits []tokenrange.Split
+		var bytes, left int64
+		for _, r := range tokenrange.Murmur3.Ring().Split(rapid.IntRange(1, 60).Draw(t, "splits")) {
+			s := tokenrange.NewSplit(r)
+			s.Bytes = rapid.Int64Range(0, 200<<20).Draw(t, "bytes")
+			bytes += s.Bytes
+			splits = append(splits, s)
+		}
+		tapered := taper(splits)
+		left = bytes
+		var order []tokenrange.Range // of the tapered ones, those of a split together
+		for _, s := range tapered {
+			if s.ID != s.Range.ID() {
+				t.Fatalf("split of %s is called %s", s.Range, s.ID)
+			}
+			if s.Bytes > left/4 && s.Bytes >= 32<<20 {
+				t.Fatalf("%d bytes of %d left", s.Bytes, left)
+			}
+			left -= s.Bytes
+			if n := len(order); n > 0 && order[n-1].End == s.Range.Start && !slices.ContainsFunc(splits, func(o tokenrange.Split) bool { return o.Range.Start == s.Range.Start }) {
+				order[n-1].End = s.Range.End
+				continue
+			}
+			order = append(order, s.Range)
+		}
+		if left != 0 {
+			t.Fatalf("%d bytes of %d are in no split", left, bytes)
+		}
+		for i, s := range splits {
+			if i >= len(order) || order[i] != s.Range {
+				t.Fatalf("%v, want the order of %v", order, splits)
+			}
+		}
+	})
+}
+
+func TestTaper(t *testing.T) {
+	var splits []tokenrange.Split
+	for _, r := range tokenrange.Murmur3.Ring().Split(8) {
+		s := tokenrange.NewSplit(r)
+		s.Bytes = 64 << 20
+		splits = append(splits, s)
+	}
+	var got []int64
+	for _, s := range taper(splits) {
+		got = append(got, s.Bytes>>20)
+	}
+	// 64 is a quarter of 256, 32 of 128, 16 of 64; nothing is smaller than that.
+	want := []int64{64, 64, 64, 64, 64, 32, 32, 32, 16, 16, 16, 16, 16, 16}
+	if !slices.Equal(got, want) {
+		t.Errorf("splits of %v MiB, want %v", got, want)
+	}
+}
