@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -22,8 +21,8 @@ type atomicFile struct {
 	name string // its path when complete
 	file *os.File
 	buf  *bufio.Writer
-	hash hash.Hash // SHA-256; nil without
-	xxh  *xxh3.Hasher
+	hash *sideHash    // SHA-256; nil without
+	xxh  *xxh3.Hasher // of files that are not hashed otherwise
 	size int64
 	sync bool
 }
@@ -36,16 +35,26 @@ func createAtomic(name string, sync bool) (*atomicFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create file for %s: %w", name, err)
 	}
-	a := &atomicFile{name: name, file: f, xxh: xxh3.New(), sync: sync}
+	a := &atomicFile{name: name, file: f, sync: sync}
 	a.buf = bufio.NewWriterSize(fileAndHash{a}, 128<<10)
 	return a, nil
 }
 
-// createHashed starts a file that is hashed.
+// createHashed starts a file whose SHA-256 is taken, beside the writing: it takes
+// longer than that.
 func createHashed(name string, sync bool) (*atomicFile, error) {
 	a, err := createAtomic(name, sync)
 	if err == nil {
-		a.hash = sha256.New()
+		a.hash = &sideHash{hash: sha256.New()}
+	}
+	return a, err
+}
+
+// createDigested starts a file whose XXH3 hash is taken.
+func createDigested(name string, sync bool) (*atomicFile, error) {
+	a, err := createAtomic(name, sync)
+	if err == nil {
+		a.xxh = xxh3.New()
 	}
 	return a, err
 }
@@ -61,9 +70,11 @@ type fileAndHash struct{ *atomicFile }
 func (f fileAndHash) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
 	if f.hash != nil {
-		f.hash.Write(p[:n])
+		f.hash.write(p[:n])
 	}
-	_, _ = f.xxh.Write(p[:n])
+	if f.xxh != nil {
+		_, _ = f.xxh.Write(p[:n])
+	}
 	f.size += int64(n)
 	return n, err
 }
@@ -74,6 +85,7 @@ func (a *atomicFile) Write(p []byte) (int, error) { return a.buf.Write(p) }
 // temporary name until rename.
 func (a *atomicFile) finish() error {
 	err := a.buf.Flush()
+	a.endHash()
 	if err == nil && a.sync {
 		err = a.file.Sync()
 	}
@@ -101,15 +113,23 @@ func (a *atomicFile) commit() error {
 
 // abort removes the file, as far as that is possible.
 func (a *atomicFile) abort() {
+	a.endHash()
 	_ = a.file.Close()
 	_ = os.Remove(a.file.Name())
 }
 
-// sum is the SHA-256 of a finished file that was hashed, in hex.
-func (a *atomicFile) sum() string { return hex.EncodeToString(a.hash.Sum(nil)) }
+func (a *atomicFile) endHash() {
+	if a.hash != nil {
+		a.hash.end()
+	}
+}
 
-// digest is the XXH3 hash of 128 bits of a finished file, in hex. It is taken
-// of what was handed to the disk, at a small fraction of the cost of SHA-256.
+// sum is the SHA-256 of a finished file that was hashed, in hex.
+func (a *atomicFile) sum() string { return hex.EncodeToString(a.hash.hash.Sum(nil)) }
+
+// digest is the XXH3 hash of 128 bits of a finished file that was digested, in hex.
+// It is taken of what was handed to the disk, at a small fraction of the cost of
+// SHA-256.
 func (a *atomicFile) digest() string {
 	sum := a.xxh.Sum128()
 	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo)

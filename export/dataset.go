@@ -120,7 +120,7 @@ func (d *Dataset) Begin(ctx context.Context, split tokenrange.Split) (*Part, err
 	if !filepath.IsLocal(split.ID) || strings.ContainsAny(split.ID, `/\`) {
 		return nil, fmt.Errorf("split id %q is not the name of a file: %w", split.ID, ErrPart)
 	}
-	file, err := createAtomic(d.partPath(split.ID), !d.opts.NoSync)
+	file, err := createDigested(d.partPath(split.ID), !d.opts.NoSync)
 	if err != nil {
 		return nil, fmt.Errorf("begin part: %w", err)
 	}
