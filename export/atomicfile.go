@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
 )
 
 // atomicFile is a file that is written under another name in its directory and
@@ -25,7 +26,14 @@ type atomicFile struct {
 	xxh  *xxh3.Hasher // of files that are not hashed otherwise
 	size int64
 	sync bool
+
+	early  errgroup.Group // syncs while it is being written, one at a time
+	synced int64          // bytes that such a sync was begun after
 }
+
+// earlySync is how many bytes are written before they are sent to the disk,
+// beside the writing: finish has less to wait for then.
+const earlySync = 32 << 20
 
 // createAtomic starts a file. An old file of that name stays until commit.
 func createAtomic(name string, sync bool) (*atomicFile, error) {
@@ -36,6 +44,7 @@ func createAtomic(name string, sync bool) (*atomicFile, error) {
 		return nil, fmt.Errorf("create file for %s: %w", name, err)
 	}
 	a := &atomicFile{name: name, file: f, sync: sync}
+	a.early.SetLimit(1)
 	a.buf = bufio.NewWriterSize(fileAndHash{a}, 128<<10)
 	return a, nil
 }
@@ -76,6 +85,9 @@ func (f fileAndHash) Write(p []byte) (int, error) {
 		_, _ = f.xxh.Write(p[:n])
 	}
 	f.size += int64(n)
+	if f.sync && f.size-f.synced >= earlySync && f.early.TryGo(f.file.Sync) {
+		f.synced = f.size
+	}
 	return n, err
 }
 
@@ -86,6 +98,8 @@ func (a *atomicFile) Write(p []byte) (int, error) { return a.buf.Write(p) }
 func (a *atomicFile) finish() error {
 	err := a.buf.Flush()
 	a.endHash()
+	// What an early sync has failed at, a later one may say nothing of.
+	err = errors.Join(err, a.early.Wait())
 	if err == nil && a.sync {
 		err = a.file.Sync()
 	}
@@ -114,6 +128,7 @@ func (a *atomicFile) commit() error {
 // abort removes the file, as far as that is possible.
 func (a *atomicFile) abort() {
 	a.endHash()
+	_ = a.early.Wait()
 	_ = a.file.Close()
 	_ = os.Remove(a.file.Name())
 }
