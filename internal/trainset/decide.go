@@ -91,13 +91,11 @@ type deciding struct {
 	id            []byte
 	name, group   []byte
 	balance, hash []byte
-	values        [][]byte
 	row           sampling.Row
 }
 
-// ordinalBytes is the length of the number of an accepted row, by which the sampling knows it: the first is 0.
-const ordinalBytes = 6
-
+// appendOrdinal appends the number of an accepted row, by which the sampling knows it: the first is 0. In 6 bytes, which is enough for
+// all that a disk holds.
 func appendOrdinal(dst []byte, n uint64) []byte {
 	return append(dst, byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
