@@ -180,6 +180,10 @@ func TestNodesThatRestartAndJoin(t *testing.T) {
 	session, keyspace := casstest.Keyspace(t, server, 1)
 	const rows = 3000
 	fill(t, session, rows)
+	// A crash takes what the commit log has not synced, which it does every ten seconds.
+	if _, err := server.NodeTool(t.Context(), 0, "flush"); err != nil {
+		t.Fatal(err)
+	}
 	cfg := cassandra.Config{Hosts: server.Hosts(), Port: server.Port(), Consistency: "LOCAL_QUORUM", RequestTimeout: 5 * time.Second}
 
 	run := func(splits int, disturb func() error) scan.Result {
