@@ -2,6 +2,7 @@ package tokensort
 
 import (
 	"bytes"
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ func Merge(streams ...Stream) Stream {
 	return &merged{streams: streams}
 }
 
-// merged is a heap of the streams that have a row: the least is the first.
+// merged is a heap of the streams that have a row.
 type merged struct {
 	streams []Stream
 	heap    []mergeEntry
@@ -38,8 +39,13 @@ type mergeEntry struct {
 	order  int
 }
 
-func (m *merged) less(a, b int) bool {
-	x, y := &m.heap[a], &m.heap[b]
+func (m *merged) Len() int      { return len(m.heap) }
+func (m *merged) Swap(i, j int) { m.heap[i], m.heap[j] = m.heap[j], m.heap[i] }
+func (m *merged) Push(any)      {}
+func (m *merged) Pop() any      { m.heap = m.heap[:len(m.heap)-1]; return nil }
+
+func (m *merged) Less(i, j int) bool {
+	x, y := &m.heap[i], &m.heap[j]
 	if x.prefix != y.prefix {
 		return x.prefix < y.prefix
 	}
@@ -49,62 +55,29 @@ func (m *merged) less(a, b int) bool {
 	return x.order < y.order
 }
 
-// down puts entry i in its place among those below it.
-func (m *merged) down(i int) {
-	for {
-		least := 2*i + 1
-		if least >= len(m.heap) {
-			return
-		}
-		if other := least + 1; other < len(m.heap) && m.less(other, least) {
-			least = other
-		}
-		if !m.less(least, i) {
-			return
-		}
-		m.heap[i], m.heap[least] = m.heap[least], m.heap[i]
-		i = least
-	}
-}
-
 func (m *merged) Next() error {
 	if !m.begun {
-		return m.begin()
-	}
-	if len(m.heap) == 0 {
-		return io.EOF
-	}
-	first, last := &m.heap[0], len(m.heap)-1
-	switch err := first.Next(); {
-	case err == nil:
-		first.prefix = sortPrefix(first.Key())
-	case errors.Is(err, io.EOF):
-		m.heap[0] = m.heap[last]
-		if m.heap = m.heap[:last]; last == 0 {
-			return io.EOF
+		m.begun = true
+		for i, s := range m.streams {
+			if err := s.Next(); err == nil {
+				m.heap = append(m.heap, mergeEntry{s, sortPrefix(s.Key()), i})
+			} else if !errors.Is(err, io.EOF) {
+				return err
+			}
 		}
-	default:
-		return err
-	}
-	m.down(0)
-	return nil
-}
-
-// begin goes to the first row of each stream.
-func (m *merged) begin() error {
-	m.begun = true
-	for i, s := range m.streams {
-		if err := s.Next(); err == nil {
-			m.heap = append(m.heap, mergeEntry{s, sortPrefix(s.Key()), i})
+		heap.Init(m)
+	} else if len(m.heap) > 0 {
+		if err := m.heap[0].Next(); err == nil {
+			m.heap[0].prefix = sortPrefix(m.heap[0].Key())
+			heap.Fix(m, 0)
 		} else if !errors.Is(err, io.EOF) {
 			return err
+		} else {
+			heap.Remove(m, 0)
 		}
 	}
 	if len(m.heap) == 0 {
 		return io.EOF
-	}
-	for i := len(m.heap)/2 - 1; i >= 0; i-- {
-		m.down(i)
 	}
 	return nil
 }
