@@ -56,11 +56,10 @@ func (a *accepting) decide(batch *joinedBatch) error {
 
 // accept looks at the status of a row that the condition chose.
 func (a *accepting) accept(key, row []byte, pinned bool) (err error) {
-	p := a.builder.plan
-	if p.status >= 0 {
-		if a.cells, err = rowform.Cells(a.cells[:0], row); err != nil {
-			return err
-		}
+	if a.cells, err = rowform.Cells(a.cells[:0], row); err != nil {
+		return err
+	}
+	if p := a.builder.plan; p.status >= 0 {
 		status := StatusNone
 		if s := a.cells[p.status]; s != nil {
 			status = string(s)
@@ -73,5 +72,5 @@ func (a *accepting) accept(key, row []byte, pinned bool) (err error) {
 	if err := a.to.Add(key, row); err != nil {
 		return err
 	}
-	return a.deciding.add(row, pinned)
+	return a.deciding.add(a.cells, pinned)
 }

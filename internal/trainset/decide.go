@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"manifest/internal/rowform"
 	"manifest/internal/sampling"
 	"manifest/internal/tokensort"
 )
@@ -87,10 +86,10 @@ type deciding struct {
 	decider *sampling.Decider
 	rows    uint64
 
-	cells         [][]byte
 	id            []byte
 	name, group   []byte
 	balance, hash []byte
+	texts, values [][]byte // of the key at hand
 	row           sampling.Row
 }
 
@@ -100,45 +99,42 @@ func appendOrdinal(dst []byte, n uint64) []byte {
 	return append(dst, byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
 
-// add takes the next row.
-func (d *deciding) add(row []byte, pinned bool) (err error) {
-	if d.cells, err = rowform.Cells(d.cells[:0], row); err != nil {
-		return err
-	}
+// add takes the cells of the next row.
+func (d *deciding) add(cells [][]byte, pinned bool) (err error) {
 	d.id = appendOrdinal(d.id[:0], d.rows)
 	d.rows++
 	p, r := d.plan, &d.row
-	if d.name, err = p.nameOf(d.name[:0], d.cells[idCell]); err != nil {
+	if d.name, err = p.nameOf(d.name[:0], cells[idCell]); err != nil {
 		return err
 	}
 	r.ID, r.Name, r.ContentHash, r.HasTime, r.Pinned = d.id, d.name, nil, false, pinned
 	if p.hash != nil {
-		if d.hash, _, err = p.hash.text(d.hash[:0], d.cells); err != nil {
+		if d.hash, _, err = p.hash.text(d.hash[:0], cells); err != nil {
 			return err
 		}
 		r.ContentHash = d.hash
 	}
-	if p.time != nil && d.cells[p.time.cell] != nil {
-		if r.Time, err = millisOf(d.cells[p.time.cell]); err != nil {
+	if p.time != nil && cells[p.time.cell] != nil {
+		if r.Time, err = millisOf(cells[p.time.cell]); err != nil {
 			return err
 		}
 		r.HasTime = true
 	}
-	if d.group, err = d.groupKey(d.group[:0]); err != nil {
+	if d.group, err = d.groupKey(d.group[:0], cells); err != nil {
 		return err
 	}
 	r.Group = d.group
-	if d.balance, _, err = d.valuesKey(d.balance[:0], p.balance); err != nil {
+	if d.balance, _, err = d.valuesKey(d.balance[:0], p.balance, cells); err != nil {
 		return err
 	}
 	r.Balance = d.balance
-	r.Strata = r.Strata[:0]
 	for i := range p.caps {
-		stratum, _, err := d.valuesKey(nil, p.caps[i:i+1])
-		if err != nil {
+		if i == len(r.Strata) {
+			r.Strata = append(r.Strata, nil)
+		}
+		if r.Strata[i], _, err = d.valuesKey(r.Strata[i][:0], p.caps[i:i+1], cells); err != nil {
 			return err
 		}
-		r.Strata = append(r.Strata, stratum)
 	}
 	if err := d.decider.Add(*r); err != nil {
 		return fmt.Errorf("image %s: %w", d.name, err)
@@ -147,8 +143,8 @@ func (d *deciding) add(row []byte, pinned bool) (err error) {
 }
 
 // groupKey appends the key of the row's group.
-func (d *deciding) groupKey(dst []byte) ([]byte, error) {
-	key, ok, err := d.valuesKey(dst, d.plan.groupBy)
+func (d *deciding) groupKey(dst []byte, cells [][]byte) ([]byte, error) {
+	key, ok, err := d.valuesKey(dst, d.plan.groupBy, cells)
 	if err != nil || ok {
 		return key, err
 	}
@@ -156,20 +152,22 @@ func (d *deciding) groupKey(dst []byte) ([]byte, error) {
 }
 
 // valuesKey appends the key of some values; ok is false where all are NULL.
-func (d *deciding) valuesKey(dst []byte, from []accessor) (_ []byte, ok bool, err error) {
-	values := make([][]byte, len(from))
+func (d *deciding) valuesKey(dst []byte, from []accessor, cells [][]byte) (_ []byte, ok bool, err error) {
+	d.values = d.values[:0]
 	for i, a := range from {
-		text, known, err := a.text(nil, d.cells)
-		if err != nil {
+		if i == len(d.texts) {
+			d.texts = append(d.texts, []byte{}) // an empty text is not nil, which stands for NULL
+		}
+		var known bool
+		if d.texts[i], known, err = a.text(d.texts[i][:0], cells); err != nil {
 			return dst, false, err
 		}
+		var value []byte
 		if known {
-			if text == nil {
-				text = []byte{}
-			}
-			values[i] = text
+			value = d.texts[i]
 		}
+		d.values = append(d.values, value)
 	}
-	dst, ok = sampling.GroupKey(dst, values...)
+	dst, ok = sampling.GroupKey(dst, d.values...)
 	return dst, ok, nil
 }
