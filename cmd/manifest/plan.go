@@ -138,6 +138,9 @@ func (d planDescription) print(w io.Writer, path accesspath.Path) error {
 	fmt.Fprintln(w, d.heading[0])
 	fmt.Fprintf(w, "access path: %s, %s\n", strings.ReplaceAll(string(path.Kind), "-", " "), d.access)
 	fmt.Fprintf(w, "  why: %s\n", path.Why)
+	if path.Kind == accesspath.DistinctThenRead {
+		fmt.Fprintln(w, "  the keys are read first and say which partitions are wanted; what follows is the whole table")
+	}
 	for _, line := range d.heading[1:] {
 		fmt.Fprintln(w, line)
 	}

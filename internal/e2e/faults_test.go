@@ -126,15 +126,7 @@ func TestFaultsWithoutServer(t *testing.T) {
 
 func TestFaultsOfRequests(t *testing.T) {
 	c := sharedCluster(t)
-	s := newEmptySite(t, c, "e2e_faults", fmt.Sprintf(simpleReplication, 1))
-	session, err := c.Session("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	if err := loadImages(t.Context(), session, s.keyspace, 50); err != nil {
-		t.Fatal(err)
-	}
+	s, _ := newImageSite(t, c, "e2e_faults", 50)
 	export := func(flags ...string) []string {
 		return append([]string{"export", "--table", "e2e_faults.image_metadata", "--out", "OUT", "--progress", "none"}, flags...)
 	}

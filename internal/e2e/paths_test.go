@@ -100,15 +100,7 @@ func readPaths(t testing.TB, file string) (r pathRecord) {
 // Whatever the path to them, a selection has the rows that plain SELECTs of the partitions find, and a partition that is not wanted
 // is not read where the path leaves it out.
 func TestSelectionsByAnyPath(t *testing.T) {
-	s := newEmptySite(t, casstest.Shared(t, casstest.Options{Nodes: 1}), "paths", fmt.Sprintf(simpleReplication, 1))
-	session, err := s.cluster.Session("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	if err := loadImages(t.Context(), session, s.keyspace, trainingImages); err != nil {
-		t.Fatal(err)
-	}
+	s, session := newImageSite(t, casstest.Shared(t, casstest.Options{Nodes: 1}), "paths", trainingImages)
 	images := map[string]map[partition][]string{}
 	for _, table := range []string{"device_daily_images", "tag_image_index"} {
 		images[table] = s.imagesOf(t, session, table)
@@ -187,6 +179,9 @@ func TestSelectionsByAnyPath(t *testing.T) {
 			if o.code != exitDone || !strings.Contains(o.stdout, "access path: "+strings.ReplaceAll(c.paths[0], "-", " ")+", ") {
 				t.Errorf("want %s: %s", c.paths[0], o)
 			}
+			if whole := strings.Contains(o.stdout, "what follows is the whole table"); whole != (c.paths[0] == "distinct-then-read") {
+				t.Errorf("%s, and %t that the load is that of the whole table: %s", c.paths[0], whole, o)
+			}
 			s.checkStatisticsByAnyPath(t, c.table, c.flags, c.paths)
 		})
 	}
@@ -241,15 +236,7 @@ func (s *site) checkStatisticsByAnyPath(t *testing.T, table string, flags, paths
 
 // What was listed or read of the keys is gone on with.
 func TestSelectionGoesOnByItsPath(t *testing.T) {
-	s := newEmptySite(t, casstest.Shared(t, casstest.Options{Nodes: 1}), "paths_resumed", fmt.Sprintf(simpleReplication, 1))
-	session, err := s.cluster.Session("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	if err := loadImages(t.Context(), session, s.keyspace, trainingImages); err != nil {
-		t.Fatal(err)
-	}
+	s, _ := newImageSite(t, casstest.Shared(t, casstest.Options{Nodes: 1}), "paths_resumed", trainingImages)
 	selection := []string{"--table", s.flag("device_daily_images"), "--where", "device_id != ''", "--format", "jsonl", "--access-path", "distinct-then-read"}
 	for _, lines := range []int{3, 30} { // while keys are read, and while rows are
 		parent := scratch(t)

@@ -83,15 +83,7 @@ func TestOneNodeWithRandomPartitioner(t *testing.T) {
 
 // TestOneNodeWithOrderedPartitioner has tokens that are the keys themselves, of which no plan can be made: it is refused by name.
 func TestOneNodeWithOrderedPartitioner(t *testing.T) {
-	s := newEmptySite(t, casstest.Own(t, casstest.Options{Partitioner: "ByteOrderedPartitioner"}), "e2e_property", fmt.Sprintf(simpleReplication, 1))
-	session, err := s.cluster.Session("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	if err := loadImages(t.Context(), session, s.keyspace, 10); err != nil {
-		t.Fatal(err)
-	}
+	s, _ := newImageSite(t, casstest.Own(t, casstest.Options{Partitioner: "ByteOrderedPartitioner"}), "e2e_property", 10)
 	fault{args: []string{"export", "--table", s.flag("image_metadata"), "--out", "OUT"}, code: exitUsage,
 		says: []string{"ByteOrderedPartitioner"}}.check(t, s.shared...)
 }

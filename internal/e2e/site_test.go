@@ -56,6 +56,21 @@ func newSite(t *testing.T, c *casstest.Cluster, keyspace, replication string) *s
 	return s
 }
 
+// newImageSite makes a keyspace with the tables of that many images, once each. The session lasts as long as the test.
+func newImageSite(t *testing.T, c *casstest.Cluster, keyspace string, images int) (*site, *gocql.Session) {
+	t.Helper()
+	s := newEmptySite(t, c, keyspace, fmt.Sprintf(simpleReplication, 1))
+	session, err := c.Session("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(session.Close)
+	if err := loadImages(t.Context(), session, keyspace, images); err != nil {
+		t.Fatal(err)
+	}
+	return s, session
+}
+
 // newEmptySite makes a keyspace without tables.
 func newEmptySite(t testing.TB, c *casstest.Cluster, keyspace, replication string) *site {
 	t.Helper()

@@ -110,17 +110,9 @@ func readLines(t *testing.T, dir string) []map[string]any {
 // One command makes the manifest of the loaded rows, whatever the access path, the splits and the workers; and what verify, diff and
 // explain say of it is so.
 func TestTrainingManifest(t *testing.T) {
-	s := newEmptySite(t, casstest.Shared(t, casstest.Options{Nodes: 1}), "training", fmt.Sprintf(simpleReplication, 1))
+	s, session := newImageSite(t, casstest.Shared(t, casstest.Options{Nodes: 1}), "training", trainingImages)
 	set, err := imagegen.New(imagegen.Options{Images: trainingImages, Days: 6, Devices: 25})
 	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := s.cluster.Session("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	if err := loadImages(t.Context(), session, s.keyspace, trainingImages); err != nil {
 		t.Fatal(err)
 	}
 	dir := scratch(t)
