@@ -63,6 +63,9 @@ func (h *held) add(key, value []byte) {
 			h.chunks = append(h.chunks, chunks.Get().(*[chunkSize]byte)[:0])
 		}
 	}
+	if len(h.rows) == cap(h.rows) { // twice as many: to copy them less often than append does
+		h.rows = slices.Grow(h.rows, max(1024, len(h.rows)))
+	}
 	last := &h.chunks[len(h.chunks)-1]
 	at := (len(h.chunks)-1)<<chunkBits | len(*last)&(chunkSize-1)
 	h.rows = append(h.rows, heldRow{prefix: sortPrefix(key), at: uint32(at), key: uint32(len(key)), value: uint32(len(value))})

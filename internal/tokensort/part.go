@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/zeebo/xxh3"
 )
 
 // Part sorts the rows of a split, which become a run when they are committed. It is used by one goroutine.
@@ -65,32 +62,13 @@ func (p *Part) commit(ctx context.Context) error {
 	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return errors.Join(err, in.Close())
 	}
-	if err := WriteRun(temp, func(w *Writer) error { return Each(ctx, in, w.Add) }); err != nil {
-		return err
-	}
-	if p.size, p.digest, err = syncAndHash(temp); err != nil {
+	if p.size, p.digest, err = writeFile(temp, true, func(w *Writer) error { return Each(ctx, in, w.Add) }); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, p.path); err != nil {
 		return fmt.Errorf("commit part of split %s: %w", p.split, err)
 	}
 	return nil
-}
-
-// syncAndHash waits for the disk, and gives size and XXH3 of 128 bits of a file that was just written.
-func syncAndHash(path string) (size int64, digest string, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, "", err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := f.Sync(); err != nil {
-		return 0, "", err
-	}
-	h := xxh3.New()
-	size, err = io.Copy(h, f)
-	sum := h.Sum128()
-	return size, fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo), err
 }
 
 // Files calls add with the run of a committed part.
