@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"golang.org/x/sync/errgroup"
 
@@ -95,7 +96,7 @@ func (p *Prover) Prove(ctx context.Context) (Proof, error) {
 	return proof, err
 }
 
-// read counts what rows have of a kind.
+// read counts what rows have of a kind. Most keys are there once, and nothing is looked at of these.
 func (p *Proof) read(ctx context.Context, kind int, of *tokensort.Sorter) error {
 	if err := of.Sort(ctx); err != nil {
 		return err
@@ -104,61 +105,74 @@ func (p *Proof) read(ctx context.Context, kind int, of *tokensort.Sorter) error 
 	if err != nil {
 		return err
 	}
-	var last, split []byte
-	var rows int64
-	across := false
-	end := func() error {
-		if rows == 0 {
-			return nil
+	defer in.Close() // only reads
+	rows := tokensort.NewRepeats(in)
+	var one repeated // the key at hand
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		return p.take(kind, last, rows, across)
+		repeats, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if !repeats {
+			p.take(kind, one)
+			one = repeated{key: one.key[:0], rows: 1}
+			continue
+		}
+		if one.rows == 1 {
+			one.key = append(one.key, rows.Key()...)
+		}
+		one.rows++
+		one.across = one.across || string(rows.Value()) != string(rows.ValueBefore())
 	}
-	err = tokensort.Each(ctx, in, func(key, value []byte) error {
-		if rows > 0 && string(last) == string(key) {
-			rows++
-			across = across || string(split) != string(value)
-			return nil
-		}
-		err := end()
-		last, split, rows, across = append(last[:0], key...), append(split[:0], value...), 1, false
-		return err
-	})
-	return errors.Join(err, end())
+	p.take(kind, one)
+	return nil
+}
+
+// repeated is a key, the number of its rows, and whether these are in several splits. The key of a single row is not known.
+type repeated struct {
+	key    []byte
+	rows   int64
+	across bool
 }
 
 // take counts what has been found of one key.
-func (p *Proof) take(kind int, key []byte, rows int64, across bool) error {
+func (p *Proof) take(kind int, of repeated) {
+	if of.rows == 0 { // before the first
+		return
+	}
 	fault := ""
 	switch kind {
 	case images:
-		p.Repeated += rows - 1
-		if rows > 1 {
-			fault = fmt.Sprintf("image %s is there %d times", key, rows)
+		p.Repeated += of.rows - 1
+		if of.rows > 1 {
+			fault = fmt.Sprintf("image %s is there %d times", of.key, of.rows)
 		}
 	case groups:
 		p.Groups++
-		if across {
-			group, err := parseID(key)
-			if err != nil {
-				return err
-			}
+		if of.across {
 			p.GroupsAcross++
+			group, _ := parseID(of.key) // which Add made
 			fault = fmt.Sprintf("group %d is in several splits", group)
 		}
 	case hashes:
 		p.Hashes++
-		if rows > 1 {
+		if of.rows > 1 {
 			p.SharedHashes++
 		}
-		if across {
+		if of.across {
 			p.HashesAcross++
-			fault = fmt.Sprintf("content hash %s is in several splits", key)
+			fault = fmt.Sprintf("content hash %s is in several splits", of.key)
 		}
 	}
 	if fault != "" && len(p.Examples) < maxExamples {
 		p.Examples = append(p.Examples, fault)
 	}
-	return nil
 }
 
 // Close removes what is on the disk.

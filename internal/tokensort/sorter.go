@@ -1,6 +1,7 @@
 package tokensort
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -231,6 +232,13 @@ func (h *heldStream) Next() error {
 	}
 	return nil
 }
+
+func (h *heldStream) repeats() bool {
+	a, b := h.held.rows[h.at-1], h.held.rows[h.at]
+	return a.prefix == b.prefix && bytes.Equal(h.held.key(a), h.held.key(b))
+}
+
+func (h *heldStream) valueBefore() []byte { return h.held.value(h.held.rows[h.at-1]) }
 
 func (h *heldStream) Key() []byte   { return h.held.key(h.held.rows[h.at]) }
 func (h *heldStream) Value() []byte { return h.held.value(h.held.rows[h.at]) }

@@ -151,6 +151,46 @@ func (c *concatenated) Close() error {
 	return run.Close()
 }
 
+// Repeats goes through a stream, and tells of each row whether its key is that of the row before. Rows that a Sorter holds in memory are
+// looked at only where that is so: they lie there in no order, and a look at each would cost more than their sorting.
+type Repeats struct {
+	in         Stream
+	held       *heldStream // the same; nil if it is another
+	key, value []byte      // of the row before, where the stream does not hold it
+	begun      bool
+}
+
+// NewRepeats takes a stream that nobody has read from, and whose owner closes it.
+func NewRepeats(in Stream) *Repeats {
+	held, _ := in.(*heldStream)
+	return &Repeats{in: in, held: held}
+}
+
+// Next goes to the next row. It returns io.EOF behind the last one.
+func (r *Repeats) Next() (repeats bool, err error) {
+	if r.begun && r.held == nil {
+		r.key, r.value = append(r.key[:0], r.in.Key()...), append(r.value[:0], r.in.Value()...)
+	}
+	if err := r.in.Next(); err != nil || !r.begun {
+		r.begun = true
+		return false, err
+	}
+	if r.held != nil {
+		return r.held.repeats(), nil
+	}
+	return bytes.Equal(r.key, r.in.Key()), nil
+}
+
+// Key, Value and ValueBefore are those of the row, and the value of the row before it, valid until Next.
+func (r *Repeats) Key() []byte   { return r.in.Key() }
+func (r *Repeats) Value() []byte { return r.in.Value() }
+func (r *Repeats) ValueBefore() []byte {
+	if r.held != nil {
+		return r.held.valueBefore()
+	}
+	return r.value
+}
+
 // Empty is a stream without rows.
 func Empty() Stream { return Concat() }
 
