@@ -88,7 +88,7 @@ func (d *Decider) build() error {
 		}
 	}
 	if d.opts.Fraction.IsSet() {
-		next = keepFraction(d.opts.Fraction, counted("fraction", next))
+		next = keepFraction(newFraction(d.opts.Fraction), counted("fraction", next))
 	}
 	slices.Reverse(stages)
 	d.counts.Stages = stages
@@ -115,11 +115,11 @@ func (d *Decider) newSorter() (*tokensort.Sorter, error) {
 
 // Add takes a row.
 func (d *Decider) Add(r Row) error {
-	if len(r.ID) == 0 || len(r.Name) == 0 {
-		return fmt.Errorf("%w: it has no id", ErrRow)
+	if len(r.ID) == 0 {
+		return fmt.Errorf("%w: nothing orders it", ErrRow)
 	}
-	if len(r.Strata) != len(d.opts.Caps) {
-		return fmt.Errorf("%w: %d strata for %d caps", ErrRow, len(r.Strata), len(d.opts.Caps))
+	if err := d.opts.check(r); err != nil {
+		return err
 	}
 	d.counts.Rows++
 	it := newItem(d.opts.Salt, r)
@@ -171,7 +171,7 @@ func (d *Decider) assignTo(it item, split int) error {
 // decide records what becomes of a row.
 func (d *Decider) decide(it item, decision Decision) error {
 	decision.Group, decision.SampleHash = it.group, it.hash
-	d.buf = decision.append(d.buf[:0])
+	d.buf = decision.Append(d.buf[:0])
 	return d.decisions.Add(it.id, d.buf)
 }
 

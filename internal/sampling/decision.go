@@ -34,7 +34,8 @@ type Decision struct {
 	Duplicates uint32
 }
 
-func (d Decision) append(dst []byte) []byte {
+// Append appends the decision, for [ParseDecision].
+func (d Decision) Append(dst []byte) []byte {
 	dst = append(dst, byte(d.Outcome), byte(d.Split))
 	dst = appendBytes(dst, d.Of)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(d.Group))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"manifest/internal/tokensort"
@@ -72,6 +73,24 @@ func (o Options) Validate() error {
 		fault("memory of %d bytes", o.Memory)
 	}
 	return errors.Join(errs...)
+}
+
+// AtOnce tells whether each row can be decided about by itself where rows come in the order of their sample hashes, by an [Ordered]:
+// nothing was asked for that looks at all rows of a content hash, a stratum or a group.
+func (o Options) AtOnce() bool {
+	capped := slices.ContainsFunc(o.Caps, func(n int64) bool { return n > 0 })
+	return !o.Dedupe && !o.Connect && !o.Balance && !capped && o.Pins == nil
+}
+
+// check refuses a row that can't be decided about.
+func (o Options) check(r Row) error {
+	if len(r.Name) == 0 {
+		return fmt.Errorf("%w: it has no id", ErrRow)
+	}
+	if len(r.Strata) != len(o.Caps) {
+		return fmt.Errorf("%w: %d strata for %d caps", ErrRow, len(r.Strata), len(o.Caps))
+	}
+	return nil
 }
 
 // sorting gives the options of a sorter. A stage fills one while it reads another, and the decisions are in a third; the rest is for what

@@ -10,19 +10,30 @@ import (
 	"manifest/internal/tokensort"
 )
 
-// keepFraction hands on the items whose sample hash is below the share of all hashes.
-func keepFraction(f Share, next func(item) error) func(item) error {
+// fraction keeps the rows whose sample hash is below the share of all hashes.
+type fraction struct {
+	below       uint64
+	probability float64 // with which a row stays
+}
+
+func newFraction(f Share) fraction {
 	t := threshold(f.rat(), 63)
-	limit := uint64(math.MaxUint64)
+	below := uint64(math.MaxUint64)
 	if t.IsUint64() {
-		limit = t.Uint64()
+		below = t.Uint64()
 	}
-	p := float64(limit) / (1 << 63)
+	return fraction{below: below, probability: float64(below) / (1 << 63)}
+}
+
+func (f fraction) keeps(hash int64) bool { return uint64(hash) < f.below }
+
+// keepFraction hands on what a fraction keeps.
+func keepFraction(f fraction, next func(item) error) func(item) error {
 	return func(it item) error {
-		if uint64(it.hash) >= limit {
+		if !f.keeps(it.hash) {
 			return nil
 		}
-		it.weight /= p
+		it.weight /= f.probability
 		return next(it)
 	}
 }
