@@ -75,7 +75,7 @@ func (o exportOptions) prepare(ctx context.Context, from origin, target *export.
 		return nil, err
 	}
 	e := &exporting{options: o, dataset: dataset, filter: filter}
-	e.reading = tableReading{from: from, rows: o.rows, filter: filter, path: o.path, scan: o.run.scan, log: log}
+	e.reading = tableReading{rows: o.rows, filter: filter, path: o.path, scan: o.run.scan, log: log}
 	if e.reading.chosen, err = e.reading.choose(in); err != nil {
 		return nil, err
 	}

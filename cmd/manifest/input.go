@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"manifest/export"
 	"manifest/internal/cassandra"
@@ -138,22 +139,39 @@ func (o *scanOptions) workersOf(byDefault int) int {
 // nobody says.
 const liveWorkers = 8
 
+// clusterTable is a table of a cluster, and what its reading is planned by.
+type clusterTable struct {
+	cluster     *cassandra.Cluster
+	table       *schema.Table
+	replication map[string]string
+	topology    cassandra.Topology
+	estimates   []tokenrange.Estimate
+}
+
 // open is part of origin.
 func (o *clusterOrigin) open(ctx context.Context, keyspace, name string, opts scanOptions, log *slog.Logger) (*input, error) {
-	cluster := o.cluster
-	replication, err := cluster.Replication(ctx, keyspace)
-	if err != nil {
+	t := clusterTable{cluster: o.cluster}
+	queries, queried := errgroup.WithContext(ctx)
+	queries.Go(func() (err error) { t.replication, err = o.cluster.Replication(queried, keyspace); return err })
+	queries.Go(func() (err error) { t.table, err = o.cluster.Table(queried, keyspace, name); return err })
+	queries.Go(func() (err error) { t.topology, err = o.cluster.Topology(queried); return err })
+	if err := queries.Wait(); err != nil {
 		return nil, err
 	}
-	table, err := cluster.Table(ctx, keyspace, name)
-	if err != nil {
-		return nil, err
+	if p, err := tokenrange.PartitionerByName(t.topology.Partitioner); err == nil && p.Hashes() {
+		var problems error
+		t.estimates, _, problems = o.cluster.Estimates(ctx, p, t.topology.Nodes, keyspace, name)
+		if problems != nil {
+			log.Info("some size estimates are missing; the plan does without", "table", t.table.String(), "err", problems)
+		}
 	}
-	topology, err := cluster.Topology(ctx)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := o.plan(ctx, table, topology, replication, opts, log)
+	return t.input(opts, false, log)
+}
+
+// input plans the reading, of rows or of partition keys alone.
+func (t clusterTable) input(opts scanOptions, distinct bool, log *slog.Logger) (*input, error) {
+	cluster, table, topology := t.cluster, t.table, t.topology
+	plan, err := t.plan(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -162,31 +180,48 @@ func (o *clusterOrigin) open(ctx context.Context, keyspace, name string, opts sc
 		return nil, usageError{err}
 	}
 	source, err := cql.New(cluster, table, cql.Options{
-		PageSize: opts.pageSize, Partitioner: partitionerOf(plan), Limiter: limiter, Logger: log,
+		PageSize: opts.pageSize, Partitioner: partitionerOf(plan), Limiter: limiter, Logger: log, Distinct: distinct,
 	})
 	if err != nil {
 		return nil, usageError{err}
 	}
-	keys := func() (tableSource, error) {
-		return cql.New(cluster, table, cql.Options{
-			PageSize: opts.pageSize, Partitioner: partitionerOf(plan), Limiter: limiter, Logger: log, Distinct: true,
-		})
+	keys := func() (*input, error) {
+		some := opts
+		some.splits = splitsOfKeys(opts, plan)
+		return t.input(some, true, log)
+	}
+	within := func(ranges []tokenrange.Range) (*input, error) {
+		some := opts
+		some.only = ranges
+		return t.input(some, distinct, log)
 	}
 	return &input{
-		table: table, plan: plan, source: source, keys: keys, throttle: limiter, workers: liveWorkers,
+		table: table, plan: plan, source: source, within: within, keys: keys, throttle: limiter, workers: liveWorkers,
 		record: export.Source{
 			Kind: "cql", Cluster: topology.ClusterName, Keyspace: table.Keyspace, Table: table.Name,
 			Consistency: cluster.Consistency(), TableHash: table.Hash(),
 		},
 		options: []ledger.Option{{Name: "consistency", Value: cluster.Consistency()}},
 		watch: func(columns []string) (scan.Watcher, error) {
-			return cql.NewWatch(source, columns, topology, replication)
+			return cql.NewWatch(source, columns, topology, t.replication)
 		},
 		describe: clusterDescription(table, plan, topology, cluster.Consistency(), int64(opts.nodeRate)),
 	}, nil
 }
 
-func (o *clusterOrigin) plan(ctx context.Context, table *schema.Table, topology cassandra.Topology, replication map[string]string, opts scanOptions, log *slog.Logger) (tokenrange.Plan, error) {
+// splitsOfKeys is how many splits a reading of partition keys alone is planned
+// with, which are a few bytes each: 0 leaves it to the size of the rows.
+func splitsOfKeys(opts scanOptions, plan tokenrange.Plan) int {
+	const keysOfSplit = 1000
+	partitions := partitionsOf(plan)
+	if opts.splits > 0 || partitions == 0 {
+		return opts.splits
+	}
+	return int(min(int64(len(plan.Splits)), max(int64(len(plan.Load())), partitions/keysOfSplit+1)))
+}
+
+func (t clusterTable) plan(opts scanOptions) (tokenrange.Plan, error) {
+	table, topology := t.table, t.topology
 	partitioner, err := tokenrange.PartitionerByName(topology.Partitioner)
 	if errors.Is(err, tokenrange.ErrUnsupportedPartitioner) && len(opts.ranges) > 0 {
 		partitioner, err = tokenrange.ExplicitPartitioner(topology.Partitioner), nil
@@ -194,7 +229,7 @@ func (o *clusterOrigin) plan(ctx context.Context, table *schema.Table, topology 
 	if err != nil {
 		return tokenrange.Plan{}, fmt.Errorf("plan %s: %w", table, err)
 	}
-	strategy, err := tokenrange.ParseStrategy(replication)
+	strategy, err := tokenrange.ParseStrategy(t.replication)
 	if err != nil {
 		return tokenrange.Plan{}, fmt.Errorf("plan %s: replication of keyspace %q: %w", table, table.Keyspace, err)
 	}
@@ -202,23 +237,15 @@ func (o *clusterOrigin) plan(ctx context.Context, table *schema.Table, topology 
 	if err != nil {
 		return tokenrange.Plan{}, fmt.Errorf("plan %s: %w", table, err)
 	}
-	planOptions, err := opts.planOptions(partitioner, o.cluster.LocalDC())
+	planOptions, err := opts.planOptions(partitioner, t.cluster.LocalDC())
 	if err != nil {
 		return tokenrange.Plan{}, err
 	}
-	var estimates []tokenrange.Estimate
-	if partitioner.Hashes() {
-		var problems error
-		estimates, _, problems = o.cluster.Estimates(ctx, partitioner, topology.Nodes, table.Keyspace, table.Name)
-		if problems != nil {
-			log.Info("some size estimates are missing; the plan does without", "table", table.String(), "err", problems)
-		}
-	}
-	plan, err := tokenrange.NewPlan(ring, strategy, estimates, planOptions)
+	plan, err := tokenrange.NewPlan(ring, strategy, t.estimates, planOptions)
 	if err != nil {
 		return tokenrange.Plan{}, fmt.Errorf("plan %s: %w", table, err)
 	}
-	keepLocal(plan, topology.Nodes, o.cluster.LocalDC())
+	keepLocal(plan, topology.Nodes, t.cluster.LocalDC())
 	return plan, nil
 }
 

@@ -33,9 +33,8 @@ type keyReading struct {
 
 // run reads the keys.
 func (k *keyReading) run(ctx context.Context, id string, opts runOptions, watch *oversight, log *slog.Logger) error {
-	keys := *k.input
-	var err error
-	if keys.source, err = k.input.keys(); err != nil {
+	keys, err := k.input.keys()
+	if err != nil {
 		return err
 	}
 	parts := filepath.Join(k.dir, "parts")
@@ -47,7 +46,7 @@ func (k *keyReading) run(ctx context.Context, id string, opts runOptions, watch 
 		return usageError{err}
 	}
 	k.pass = pass{
-		dir: k.dir, input: &keys, columns: gatherer.Columns(),
+		dir: k.dir, input: keys, columns: gatherer.Columns(),
 		consumers: []scan.Consumer{scan.ConsumerFunc(func(ctx context.Context, s tokenrange.Split) (scan.Part, error) {
 			return gatherer.Begin(ctx, s)
 		})},

@@ -80,9 +80,11 @@ type input struct {
 	table  *schema.Table
 	plan   tokenrange.Plan
 	source tableSource
-	// keys makes a source of the partition keys alone; nil where rows of other
-	// partitions are passed over as cheaply.
-	keys func() (tableSource, error)
+	// within is the same table, not looked up again, with a plan of some ranges.
+	within func([]tokenrange.Range) (*input, error)
+	// keys is the same table for a reading of its partition keys alone; nil where
+	// rows of other partitions are passed over as cheaply.
+	keys func() (*input, error)
 	// throttle is asked by the source before it reads.
 	throttle *throttle.Throttle
 	// workers is how many splits are read at a time where nobody says.

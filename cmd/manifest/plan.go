@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -96,7 +95,7 @@ func runPlan(cmd *cobra.Command, o planOptions) error {
 	if err != nil {
 		return err
 	}
-	path, err := o.reach(cmd.Context(), from, &in, log)
+	path, err := o.reach(&in, log)
 	if err != nil {
 		return err
 	}
@@ -110,15 +109,15 @@ func runPlan(cmd *cobra.Command, o planOptions) error {
 
 // reach gives the access path to the wanted rows of a table, and plans a list of
 // partitions in place of the whole table.
-func (o planOptions) reach(ctx context.Context, from origin, in **input, log *slog.Logger) (accesspath.Path, error) {
+func (o planOptions) reach(in **input, log *slog.Logger) (accesspath.Path, error) {
 	filter, err := o.rows.filter((*in).table)
 	if err != nil {
 		return accesspath.Path{}, err
 	}
-	reading := tableReading{from: from, rows: o.rows, filter: filter, path: o.path, scan: o.scan, log: log}
+	reading := tableReading{rows: o.rows, filter: filter, path: o.path, scan: o.scan, log: log}
 	path, err := reading.choose(*in)
 	if err == nil && path.Kind == accesspath.PartitionList {
-		*in, err = reading.open(ctx, *in, path.Ranges)
+		*in, err = reading.within(*in, path.Ranges)
 	}
 	return path, err
 }

@@ -97,13 +97,8 @@ func runRevoked(cmd *cobra.Command, dir string, o verifyOptions) (err error) {
 // revokedOf reads the statuses of the images of a manifest.
 func (o verifyOptions) revokedOf(ctx context.Context, dir string, m export.Manifest, from origin, id, work string, watch *oversight, log *slog.Logger) (found revocations, err error) {
 	found = revocations{Dir: dir, Run: m.RunID, Revoked: []trainset.Revocation{}}
-	open := func(ranges []tokenrange.Range) (*input, error) {
-		keyspace, table := o.revoked.origin.tableName(o.settings.Names.tables().Of(queries.ReviewStatus))
-		opts := o.revoked.run.scan
-		opts.only = ranges
-		return from.open(ctx, keyspace, table, opts, log)
-	}
-	in, err := open(nil)
+	keyspace, table := o.revoked.origin.tableName(o.settings.Names.tables().Of(queries.ReviewStatus))
+	in, err := from.open(ctx, keyspace, table, o.revoked.run.scan, log)
 	if err != nil {
 		return found, err
 	}
@@ -121,7 +116,7 @@ func (o verifyOptions) revokedOf(ctx context.Context, dir string, m export.Manif
 		return found, err
 	}
 	if path.Kind == accesspath.PartitionList {
-		if in, err = open(path.Ranges); err != nil {
+		if in, err = in.within(path.Ranges); err != nil {
 			return found, err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	sstables "manifest/internal/sstable/snapshot"
 	"manifest/internal/throttle"
 	"manifest/scan/snapshot"
+	"manifest/tokenrange"
 )
 
 // snapshotOrigin is the tables of snapshots.
@@ -91,16 +92,34 @@ func (o *snapshotOrigin) skip(err error, log *slog.Logger) {
 	log.Error("an SSTable is damaged and left out: what is in it will be missing", "err", err)
 }
 
+// snapshotTable is an open table of snapshots, and how it is to be read.
+type snapshotTable struct {
+	origin      *snapshotOrigin
+	found       sstables.Table
+	table       *sstables.Opened
+	how         readReplicas
+	fingerprint string
+}
+
 // open is part of origin.
 func (o *snapshotOrigin) open(ctx context.Context, keyspace, name string, opts scanOptions, log *slog.Logger) (*input, error) {
-	table, found, err := o.openTable(ctx, keyspace, name, log)
-	if err != nil {
+	t := snapshotTable{origin: o}
+	var err error
+	if t.table, t.found, err = o.openTable(ctx, keyspace, name, log); err != nil {
 		return nil, err
 	}
-	how, err := o.restrict(ctx, found, table, log)
-	if err != nil {
+	if t.how, err = o.restrict(ctx, t.found, t.table, log); err != nil {
 		return nil, err
 	}
+	if t.fingerprint, err = t.table.Fingerprint(ctx); err != nil {
+		return nil, err
+	}
+	return t.input(opts, log)
+}
+
+// input plans the reading.
+func (s snapshotTable) input(opts scanOptions, log *slog.Logger) (*input, error) {
+	o, table, found, how := s.origin, s.table, s.found, s.how
 	workers := runtime.GOMAXPROCS(0)
 	if o.options.remote() {
 		workers = max(workers, remoteWorkers)
@@ -124,10 +143,6 @@ func (o *snapshotOrigin) open(ctx context.Context, keyspace, name string, opts s
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", found, err)
 	}
-	fingerprint, err := table.Fingerprint(ctx)
-	if err != nil {
-		return nil, err
-	}
 	t := table.Schema().Table
 	in := &input{
 		table: t, plan: plan, source: source, throttle: limiter, workers: workers,
@@ -135,13 +150,18 @@ func (o *snapshotOrigin) open(ctx context.Context, keyspace, name string, opts s
 			Kind: "snapshot", Keyspace: t.Keyspace, Table: t.Name, TableHash: t.Hash(), Replicas: how.mode, ReplicasWhy: how.why,
 		},
 		options: []ledger.Option{
-			{Name: "sstables", Value: fingerprint},
+			{Name: "sstables", Value: s.fingerprint},
 			{Name: nowOption, Value: o.now.Format(time.RFC3339)},
 		},
 		describe: snapshotDescription(table, found, plan, o.now, how),
 	}
 	for _, f := range found.Folders {
 		in.record.Paths = append(in.record.Paths, f.Name())
+	}
+	in.within = func(ranges []tokenrange.Range) (*input, error) {
+		some := opts
+		some.only = ranges
+		return s.input(some, log)
 	}
 	in.narrow = func(f rowFilter) error {
 		if f.partitions == nil {

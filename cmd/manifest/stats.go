@@ -328,7 +328,7 @@ func (o statsOptions) prepareTable(from origin, in *input, w wanted, dir string,
 		return nil, err
 	}
 	p := &statsPass{pass: pass{dir: dir, input: in}}
-	p.reading = tableReading{from: from, rows: o.rows, filter: filter, path: o.path, scan: o.run.scan, log: log}
+	p.reading = tableReading{rows: o.rows, filter: filter, path: o.path, scan: o.run.scan, log: log}
 	if p.reading.chosen, err = p.reading.choose(in); err != nil {
 		return nil, err
 	}

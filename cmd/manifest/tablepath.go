@@ -64,7 +64,6 @@ func partitionsOf(plan tokenrange.Plan) (n int64) {
 
 // tableReading is the reading of a table of which conditions select rows.
 type tableReading struct {
-	from   origin
 	rows   rowOptions
 	filter rowFilter
 	path   pathOptions
@@ -103,11 +102,9 @@ func (r tableReading) choose(in *input) (accesspath.Path, error) {
 	return path, err
 }
 
-// open plans the reading of some partitions of a table.
-func (r tableReading) open(ctx context.Context, in *input, partitions []tokenrange.Range) (*input, error) {
-	opts := r.scan
-	opts.only = partitions
-	narrowed, err := r.from.open(ctx, in.table.Keyspace, in.table.Name, opts, r.log)
+// within plans the reading of some partitions of a table.
+func (r tableReading) within(in *input, partitions []tokenrange.Range) (*input, error) {
+	narrowed, err := in.within(partitions)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +132,7 @@ func (p *pass) reach(ctx context.Context, r tableReading, id string, opts runOpt
 		r.log.Info("read a table", "table", p.input.table.String(), "path", how.path.Kind, "why", how.path.Why)
 	}
 	if how.path.Kind != accesspath.FullScan {
-		p.input, err = r.open(ctx, p.input, how.path.Ranges)
+		p.input, err = r.within(p.input, how.path.Ranges)
 	}
 	return how, err
 }

@@ -30,6 +30,7 @@ type training struct {
 	log     *slog.Logger
 
 	plan    *trainset.Plan
+	inputs  map[trainset.Role]*input // tables that may be read
 	builder *trainset.Builder
 	reads   []trainedRead
 	pinned  string // run id of --pin-from
@@ -118,12 +119,14 @@ func (t *training) run(ctx context.Context) (m export.Manifest, err error) {
 // planOf opens the tables that the request may need.
 func (t *training) planOf(ctx context.Context) (*trainset.Plan, error) {
 	tables := trainset.Tables{}
+	t.inputs = map[trainset.Role]*input{}
 	for _, role := range t.roles() {
-		in, err := t.open(ctx, role, nil)
+		keyspace, table := t.options.origin.tableName(t.options.settings.Names.tables().Of(queries.Role(role)))
+		in, err := t.from.open(ctx, keyspace, table, t.options.run.scan, t.log)
 		if err != nil {
 			return nil, err
 		}
-		tables[role] = in.table
+		t.inputs[role], tables[role] = in, in.table
 	}
 	plan, err := trainset.NewPlan(t.spec, tables)
 	if err != nil {
@@ -147,15 +150,6 @@ func (t *training) roles() []trainset.Role {
 		roles = append(roles, trainset.Devices)
 	}
 	return roles
-}
-
-// open finds the table of a role, and plans the reading of some ranges or of all.
-func (t *training) open(ctx context.Context, role trainset.Role, ranges []tokenrange.Range) (*input, error) {
-	o := t.options
-	keyspace, table := o.origin.tableName(o.settings.Names.tables().Of(queries.Role(role)))
-	opts := o.run.scan
-	opts.only = ranges
-	return t.from.open(ctx, keyspace, table, opts, t.log)
 }
 
 // decide reads the tables, the base first, which says who the candidates are, and decides what becomes of these.
@@ -193,11 +187,7 @@ func (t *training) decide(ctx context.Context, work string) (err error) {
 
 // gather reads one table.
 func (t *training) gather(ctx context.Context, read *trainset.Read, work string) (*tokensort.Sorter, error) {
-	in, err := t.open(ctx, read.Role, nil)
-	if err != nil {
-		return nil, err
-	}
-	path, in, err := t.reach(ctx, read, in)
+	path, in, err := t.reach(ctx, read, t.inputs[read.Role])
 	if err != nil {
 		return nil, err
 	}

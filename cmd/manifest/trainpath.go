@@ -32,7 +32,7 @@ func (t *training) reach(ctx context.Context, read *trainset.Read, in *input) (a
 		path = keys.path
 	}
 	if path.Kind != accesspath.FullScan {
-		in, err = t.open(ctx, read.Role, path.Ranges)
+		in, err = in.within(path.Ranges)
 	}
 	return path, in, err
 }

@@ -53,10 +53,7 @@ func (o planOptions) planTraining(ctx context.Context, w io.Writer, from origin,
 	}
 	var reads []plannedRead
 	for _, read := range t.plan.Reads() {
-		in, err := t.open(ctx, read.Role, nil)
-		if err != nil {
-			return err
-		}
+		in := t.inputs[read.Role]
 		path, err := t.plan.Path(read, t.pathOptions(read, in), "")
 		if err != nil {
 			return usageError{err}

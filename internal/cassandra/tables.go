@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"manifest/internal/cqltype"
 	"manifest/internal/schema"
 )
@@ -32,17 +34,16 @@ func (c *Cluster) Table(ctx context.Context, keyspace, name string) (*schema.Tab
 	if len(columns) == 0 {
 		return nil, c.missingTable(ctx, keyspace, name)
 	}
-	udts, err := c.userTypes(ctx, keyspace)
-	if err != nil {
-		return nil, err
-	}
-
-	dropped, err := c.dropped(ctx, keyspace, name)
-	if err != nil {
-		return nil, err
-	}
-
 	t := &schema.Table{Keyspace: keyspace, Name: name}
+	var udts *userTypes
+	var dropped map[string]time.Time
+	queries, queried := errgroup.WithContext(ctx)
+	queries.Go(func() (err error) { udts, err = c.userTypes(queried, keyspace); return err })
+	queries.Go(func() (err error) { dropped, err = c.dropped(queried, keyspace, name); return err })
+	queries.Go(func() error { return c.identify(queried, t) })
+	if err := queries.Wait(); err != nil {
+		return nil, err
+	}
 	positions := map[string]int{}
 	for _, row := range columns {
 		column := text(row["column_name"])
@@ -60,7 +61,7 @@ func (c *Cluster) Table(ctx context.Context, keyspace, name string) (*schema.Tab
 		positions[column], _ = row["position"].(int)
 	}
 	schema.Sort(t.Columns, func(name string) int { return positions[name] })
-	return t, c.identify(ctx, t)
+	return t, nil
 }
 
 // dropped tells when columns of the table were dropped, by name. What was added
