@@ -102,14 +102,11 @@ func (t *training) run(ctx context.Context) (m export.Manifest, err error) {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, t.builder.Close()) }()
-	if err := t.decide(ctx, work); err != nil {
-		return m, err
-	}
 	files, err := t.options.fileOptions()
 	if err != nil {
 		return m, usageError{err}
 	}
-	written, err := t.builder.Write(ctx, trainset.WriteOptions{Dir: t.target.Dir(), PartsDir: t.target.PartsDir(), Files: files})
+	written, err := t.makeFiles(ctx, work, trainset.WriteOptions{Dir: t.target.Dir(), PartsDir: t.target.PartsDir(), Files: files})
 	if err != nil {
 		return m, err
 	}
@@ -152,8 +149,8 @@ func (t *training) roles() []trainset.Role {
 	return roles
 }
 
-// decide reads the tables, the base first, which says who the candidates are, and decides what becomes of these.
-func (t *training) decide(ctx context.Context, work string) (err error) {
+// makeFiles reads the tables, the base first, which says who the candidates are, and makes the files of those that are kept.
+func (t *training) makeFiles(ctx context.Context, work string, opts trainset.WriteOptions) (_ *trainset.Written, err error) {
 	gathered := trainset.Gathered{}
 	defer func() {
 		for _, runs := range gathered {
@@ -163,26 +160,23 @@ func (t *training) decide(ctx context.Context, work string) (err error) {
 	for i, read := range t.plan.Reads() {
 		runs, err := t.gather(ctx, read, work)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		gathered[read.Role] = runs
 		if i == 0 {
 			if err := t.builder.Select(ctx, runs); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
 	pins, err := t.pins(ctx, work)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if pins != nil {
 		defer func() { err = errors.Join(err, pins.Groups.Close(), pins.Images.Close()) }()
 	}
-	if err := t.builder.Join(ctx, gathered, pins); err != nil {
-		return err
-	}
-	return t.builder.Decide(ctx)
+	return t.builder.Make(ctx, gathered, pins, opts)
 }
 
 // gather reads one table.

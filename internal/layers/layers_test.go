@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"internal/sampling":    {"internal/tokensort"},
 	"internal/rowform":     {"internal/cqltype"},
 	"internal/accesspath":  {"tokenrange", "internal/cqltype", "internal/schema", "internal/selection", "internal/tokensort"},
-	"internal/trainset":    {"export", "tokenrange", "internal/accesspath", "internal/cqltype", "internal/rowform", "internal/sampling", "internal/schema", "internal/selection", "internal/tokensort"},
+	"internal/trainset":    {"export", "tokenrange", "internal/accesspath", "internal/cqltype", "internal/recycle", "internal/rowform", "internal/sampling", "internal/schema", "internal/selection", "internal/tokensort"},
 	"internal/objectstore": {"internal/objectstore", "internal/s3client"},
 	"internal/s3client":    {},
 	"internal/sidecar":     {"export", "internal/tokensort"},

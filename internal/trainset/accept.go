@@ -5,25 +5,27 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"manifest/internal/rowform"
-	"manifest/internal/tokensort"
 )
 
 // accepting decides which joined rows the sampling sees.
 type accepting struct {
 	builder  *Builder
-	to       *tokensort.Writer
-	deciding deciding
+	take     func(acceptedRow) error
 	builders *array.RecordBuilder
 	mask     []bool
 	cells    [][]byte
 }
 
-// newAccepting makes one, whose builders are to be released.
-func newAccepting(b *Builder, to *tokensort.Writer) *accepting {
-	return &accepting{
-		builder: b, to: to, deciding: deciding{plan: b.plan, decider: b.decider},
-		builders: array.NewRecordBuilder(memory.DefaultAllocator, b.plan.schema),
-	}
+// acceptedRow is a joined row on its way to the sampling; its bytes are valid during the call.
+type acceptedRow struct {
+	key, row []byte
+	cells    [][]byte // of row
+	pinned   bool
+}
+
+// newAccepting makes one that hands on what it accepts, whose builders are to be released.
+func newAccepting(b *Builder, take func(acceptedRow) error) *accepting {
+	return &accepting{builder: b, take: take, builders: array.NewRecordBuilder(memory.DefaultAllocator, b.plan.schema)}
 }
 
 // decide looks at the condition, and then at what else each row needs.
@@ -69,8 +71,5 @@ func (a *accepting) accept(key, row []byte, pinned bool) (err error) {
 		}
 	}
 	a.builder.counts.Accepted++
-	if err := a.to.Add(key, row); err != nil {
-		return err
-	}
-	return a.deciding.add(a.cells, pinned)
+	return a.take(acceptedRow{key, row, a.cells, pinned})
 }

@@ -123,13 +123,7 @@ func benchmarkBuild(b *testing.B, ids [][16]byte) {
 			}
 		}
 	}
-	if err := builder.Join(ctx, gathered, nil); err != nil {
-		b.Fatal(err)
-	}
-	if err := builder.Decide(ctx); err != nil {
-		b.Fatal(err)
-	}
-	w, err := builder.Write(ctx, WriteOptions{Dir: mkdir("out"), PartsDir: mkdir("parts"), Files: export.Options{NoSync: true}})
+	w, err := builder.Make(ctx, gathered, nil, WriteOptions{Dir: mkdir("out"), PartsDir: mkdir("parts"), Files: export.Options{NoSync: true}})
 	if err != nil {
 		b.Fatal(err)
 	}

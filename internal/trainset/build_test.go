@@ -242,6 +242,53 @@ func TestBytesDependOnRowsAlone(t *testing.T) {
 	}
 }
 
+// A manifest of the index table alone is decided about row by row. A cap that never binds makes the sampling look at all rows together:
+// the files are the same, and so are they whatever the splits, records, memory and workers.
+func TestDecidedAtOnceOrTogether(t *testing.T) {
+	images := makeImages(4, 500)
+	plain := Spec{Tags: parseTags(t, "leaf_spot OR rust"), AnyStatus: true, NoDedupe: true, Salt: "s", Columns: []string{"image_id", "tags", "device_id", "sample_hash", "group_id"}}
+	fraction, err := sampling.ParseShare("0.4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	weighted := slices.Concat(plain.Columns, []string{"weight"})
+	for name, change := range map[string]func(*Spec){
+		"all":                                   func(*Spec) {},
+		"limit":                                 func(s *Spec) { s.Limit = 50 },
+		"limit, with weights":                   func(s *Spec) { s.Limit, s.Columns = 50, weighted },
+		"limit of more than there are, weights": func(s *Spec) { s.Limit, s.Columns = 5000, weighted },
+		"fraction, with weights":                func(s *Spec) { s.Fraction, s.Columns = fraction, weighted },
+		"fraction, limit, group, weights":       func(s *Spec) { s.Fraction, s.Limit, s.GroupBy, s.Columns = fraction, 60, []string{"device"}, weighted },
+		"condition":                             func(s *Spec) { s.Where = where(t, "device_id != 'device-3'") },
+		"one split":                             func(s *Spec) { s.Splits = splits(t, "train=1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := plain
+			change(&spec)
+			together := spec
+			together.Caps = []Cap{{"device", 1_000_000}}
+			dir, of := build(t, together, images, setup{4, 10, 1 << 20, 2}, export.Options{}, nil)
+			want := files(t, dir)
+			for _, s := range []setup{{1, 1000, 1 << 30, 4}, {5, 7, 1, 1}, {16, 3, 1 << 14, 2}} {
+				shuffled := slices.Clone(images)
+				slices.SortFunc(shuffled, func(a, b image) int { return cmp.Compare(a.key, b.key) })
+				dir, written := build(t, spec, shuffled, s, export.Options{}, nil)
+				if got := files(t, dir); !maps.Equal(got, want) {
+					t.Errorf("%+v: other files than of a sampling that looks at all images: %v and %v", s, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+				}
+				counts := of.Counts
+				counts.Sampled = slices.DeleteFunc(slices.Clone(counts.Sampled), func(s Stage) bool { return s.Name == "max-per device" })
+				if got := fmt.Sprintf("%+v", written.Counts); got != fmt.Sprintf("%+v", counts) {
+					t.Errorf("%+v: counts are %s, not %+v", s, got, counts)
+				}
+			}
+			if of.Counts.Kept == 0 || of.Counts.Kept == of.Counts.Candidates && (spec.Limit == 50 || spec.Fraction.IsSet()) {
+				t.Errorf("%+v shows nothing", of.Counts)
+			}
+		})
+	}
+}
+
 // Images that have none of the tags are found in the device index.
 func TestTagsThatOnlyExclude(t *testing.T) {
 	images := makeImages(3, 200)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"manifest/internal/sampling"
 	"manifest/internal/tokensort"
 )
 
@@ -32,7 +31,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Builder makes a manifest of what was gathered: Select, then Join, then Decide, then Write. It belongs to one goroutine.
+// Builder makes a manifest of what was gathered: Select, then Make. It belongs to one goroutine.
 type Builder struct {
 	plan *Plan
 	opts Options
@@ -40,11 +39,9 @@ type Builder struct {
 	base       *tokensort.Sorter // gathered rows
 	candidates string            // run: image -> cells of the tags and of the base
 	digest     string            // of the images in it; empty where there is no such run
-	accepted   string            // run: image -> joined row
 	rejects    *tokensort.Sorter
 	counts     Counts
-	decider    *sampling.Decider   // of the accepted images
-	decisions  *sampling.Decisions // nil before Decide
+	weight     float32 // of every kept image; 0 where each has its own
 }
 
 // Counts tells how many images there were at each stage.
@@ -73,12 +70,9 @@ func (p *Plan) NewBuilder(opts Options) (*Builder, error) {
 	b := &Builder{
 		plan: p, opts: opts,
 		candidates: filepath.Join(opts.Dir, "candidates.run"),
-		accepted:   filepath.Join(opts.Dir, "accepted.run"),
 	}
-	for _, path := range []string{b.candidates, b.accepted} { // of a process that ended
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
+	if err := removeIfThere(b.candidates); err != nil { // of a process that ended
+		return nil, err
 	}
 	var err error
 	b.rejects, err = tokensort.NewSorter(b.sorting())
@@ -92,19 +86,15 @@ func (b *Builder) sorting() tokensort.Options {
 
 // Close removes what is on the disk, but for what was gathered.
 func (b *Builder) Close() error {
-	errs := []error{b.rejects.Close()}
-	if b.decider != nil {
-		errs = append(errs, b.decider.Close())
+	return errors.Join(b.rejects.Close(), removeIfThere(b.candidates))
+}
+
+// removeIfThere removes a file that may not be there.
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
-	if b.decisions != nil {
-		errs = append(errs, b.decisions.Close())
-	}
-	for _, path := range []string{b.candidates, b.accepted} {
-		if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // Candidates is the run for the GatherOptions of a Read of candidates, when Select has been called.

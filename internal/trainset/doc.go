@@ -3,11 +3,14 @@
 //
 //	index rows ── Gather ──> sorted by the token of the image ── Select ──> candidates: one per image, with its tags
 //	                                                                          │
-//	image_metadata ────── Gather, candidates only ── in token order ──────── Join ──> rejects: no metadata, status
+//	image_metadata ────── Gather, candidates only ── in token order ──────── join ──> rejects: no metadata, status
 //	image_review_status ─ Gather, candidates only ── in token order ───────┘  │
 //	                                                                       accepted ── sampling ──> rejects: duplicates
 //	                                                                          │
 //	                                                     sorted by split and order ──> data/train-00000-of-00004.parquet ...
+//
+// Where the first table has all that is needed, its rows are sorted by the sample hash of the image, which is the order of the files:
+// those that are accepted can then be decided about one by one, and are not sorted again.
 //
 // # Words
 //

@@ -3,16 +3,13 @@ package trainset
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
 	"manifest/export"
-	"manifest/internal/rowform"
-	"manifest/internal/sampling"
-	"manifest/internal/tokensort"
 	"manifest/tokenrange"
 )
 
@@ -62,14 +59,10 @@ type piece struct {
 	batches chan *batch
 }
 
-// encode reads the images in order, proves that nothing is in two splits, and encodes them in pieces:
+// encode takes the images in order, proves that nothing is in two splits, and encodes them in pieces:
 //
-//	readBatches ──> proveBatches ──> encodePiece, several at a time
-func (w *writing) encode(ctx context.Context, sorted *tokensort.Sorter, splits []*splitData) error {
-	in, err := sorted.Open()
-	if err != nil {
-		return err
-	}
+//	fillBatches ──> proveBatches ──> encodePiece, several at a time
+func (w *writing) encode(ctx context.Context, images finalImages, splits []*splitData) error {
 	stages, ctx := errgroup.WithContext(ctx)
 	encoders, encoding := errgroup.WithContext(ctx)
 	// A piece of rows of some 300 bytes takes 50 MiB until it is encoded.
@@ -77,7 +70,7 @@ func (w *writing) encode(ctx context.Context, sorted *tokensort.Sorter, splits [
 	read := make(chan *batch, 2)
 	stages.Go(func() error {
 		defer close(read)
-		return w.readBatches(ctx, in, splits, read)
+		return w.fillBatches(ctx, images, splits, read)
 	})
 	stages.Go(func() error {
 		err := w.proveBatches(read, func(p *piece) error {
@@ -92,20 +85,22 @@ func (w *writing) encode(ctx context.Context, sorted *tokensort.Sorter, splits [
 		}
 		return encoders.Wait()
 	})
-	err = stages.Wait()
+	err := stages.Wait()
 	_ = encoders.Wait() // where it was not waited for, an error of theirs comes from another one
 	return err
 }
 
-// readBatches fills batches with the images in order.
-func (w *writing) readBatches(ctx context.Context, in tokensort.Stream, splits []*splitData, to chan<- *batch) error {
+// fillBatches fills batches with the images in order.
+func (w *writing) fillBatches(ctx context.Context, images finalImages, splits []*splitData, to chan<- *batch) error {
 	var at *batch
-	rows := 0 // of the piece
+	rows := 0  // of the piece
+	usual := 0 // bytes of the largest batch yet
 	send := func(last bool) error {
 		if at == nil {
 			return nil
 		}
 		at.last = last
+		usual = max(usual, len(at.bytes))
 		select {
 		case to <- at:
 			at = nil
@@ -115,8 +110,8 @@ func (w *writing) readBatches(ctx context.Context, in tokensort.Stream, splits [
 		}
 	}
 	var p *piece
-	err := tokensort.Each(ctx, in, func(key, value []byte) error {
-		split := splits[key[0]]
+	err := images(ctx, func(number int, final []byte) error {
+		split := splits[number]
 		if p != nil && (p.split != split || rows == pieceRows) {
 			if err := send(true); err != nil {
 				return err
@@ -130,6 +125,7 @@ func (w *writing) readBatches(ctx context.Context, in tokensort.Stream, splits [
 		}
 		if at == nil {
 			at = batches.Get().(*batch)
+			at.bytes = slices.Grow(at.bytes, usual)
 			if p == nil {
 				p = &piece{split: split, id: fmt.Sprintf("%08d", len(split.pieces)), batches: make(chan *batch, pieceRows/recordRows)}
 				split.pieces = append(split.pieces, p.id)
@@ -137,7 +133,7 @@ func (w *writing) readBatches(ctx context.Context, in tokensort.Stream, splits [
 			}
 			at.piece = p
 		}
-		at.add(value)
+		at.add(final)
 		rows++
 		return nil
 	})
@@ -183,23 +179,9 @@ func (w *writing) proveBatches(from <-chan *batch, begin func(*piece) error) err
 	return nil
 }
 
-// parseFinal reads a decision and the cells of its joined row.
-func parseFinal(cells [][]byte, value []byte) (sampling.Decision, [][]byte, error) {
-	decision, row, err := rowform.Take(value)
-	if err != nil {
-		return sampling.Decision{}, nil, err
-	}
-	d, err := sampling.ParseDecision(decision)
-	if err != nil {
-		return d, nil, err
-	}
-	cells, err = rowform.Cells(cells[:0], row)
-	return d, cells, err
-}
-
 // encodePiece writes a piece as a part of the dataset of its split.
 func (w *writing) encodePiece(ctx context.Context, p *piece) error {
-	builder := array.NewRecordBuilder(memory.DefaultAllocator, w.builder.plan.Schema())
+	builder := array.NewRecordBuilder(w.buffers, w.builder.plan.Schema())
 	defer builder.Release()
 	var cells [][]byte
 	var buf []byte
@@ -220,6 +202,9 @@ func (w *writing) encodePiece(ctx context.Context, p *piece) error {
 					return err
 				}
 				cells = c
+				if w.builder.weight != 0 {
+					d.Weight = w.builder.weight
+				}
 				buf, err = w.builder.plan.buildRow(builder, cells, d, p.split.name, buf)
 				return err
 			})

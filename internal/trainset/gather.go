@@ -27,9 +27,10 @@ type GatherOptions struct {
 	Candidates string
 }
 
-// Gatherer keeps the rows of a table that are of use, sorted by the token of their image: a run for each split. Begin may be called
+// Gatherer keeps the rows of a table that are of use, sorted by the key of their image: a run for each split. Begin may be called
 // concurrently.
 type Gatherer struct {
+	plan *Plan
 	read *Read
 	opts GatherOptions
 }
@@ -42,7 +43,7 @@ func (p *Plan) Gather(read *Read, opts GatherOptions) (*Gatherer, error) {
 	if read.OfCandidates && opts.Candidates == "" {
 		return nil, fmt.Errorf("%w: no candidates to gather the rows of", ErrSpec)
 	}
-	return &Gatherer{read, opts}, nil
+	return &Gatherer{p, read, opts}, nil
 }
 
 // Begin starts the part of a split. Exactly one of the part's Commit and Abort must be called.
@@ -67,7 +68,8 @@ func (g *Gatherer) Begin(ctx context.Context, split tokenrange.Split) (*GatherPa
 	return p, nil
 }
 
-// Runs gives the sorted rows of committed splits, in the order of the splits: that of their tokens. The caller closes the result.
+// Runs gives the sorted rows of committed splits; of equal keys, those of the split of lower tokens come first. The caller closes the
+// result.
 func (g *Gatherer) Runs(ctx context.Context, opts tokensort.Options, splits []string) (*tokensort.Sorter, error) {
 	return tokensort.MergeParts(ctx, g.opts.Dir, opts, splits)
 }
@@ -106,7 +108,9 @@ func (p *GatherPart) Write(ctx context.Context, rec arrow.Record) error {
 		if err != nil {
 			return err
 		}
-		p.key = tokensort.AppendKey(p.key[:0], p.gatherer.opts.Partitioner.Token(name), name)
+		if p.key, err = p.gatherer.plan.appendKey(p.key[:0], p.gatherer.opts.Partitioner, name); err != nil {
+			return err
+		}
 		if p.candidates != nil {
 			if ok, err := p.isCandidate(); err != nil || !ok {
 				if err != nil {

@@ -14,15 +14,12 @@ import (
 // Gathered are the rows of the reads of candidates, by role.
 type Gathered map[Role]*tokensort.Sorter
 
-// Join joins the candidates with what else was gathered, leaves out those that the condition or the tags don't choose, and rejects those
-// without metadata or with another status. What is left is handed to the sampling. pins may be nil.
+// join joins the candidates with what else was gathered, leaves out those that the condition or the tags don't choose, and rejects those
+// without metadata or with another status. What is left goes to take, in the order of the keys. pins may be nil.
 //
 //	one goroutine                      another
-//	candidates, right rows ──> joined batch ──> condition, status ──> accepted, sampling
-func (b *Builder) Join(ctx context.Context, gathered Gathered, pins *Pins) (err error) {
-	if b.decider, err = b.newDecider(pins); err != nil {
-		return err
-	}
+//	candidates, right rows ──> joined batch ──> condition, status ──> take
+func (b *Builder) join(ctx context.Context, gathered Gathered, pins *Pins, take func(acceptedRow) error) (err error) {
 	j := &joining{plan: b.plan, counts: &b.counts, free: make(chan *joinedBatch, joinBatches)}
 	for range joinBatches {
 		j.free <- new(joinedBatch)
@@ -37,18 +34,16 @@ func (b *Builder) Join(ctx context.Context, gathered Gathered, pins *Pins) (err 
 		return j.all(ctx, full)
 	})
 	stages.Go(func() error {
-		return tokensort.WriteRun(b.accepted, func(w *tokensort.Writer) error {
-			a := newAccepting(b, w)
-			defer a.builders.Release()
-			for batch := range full {
-				if err := a.decide(batch); err != nil {
-					return err
-				}
-				batch.clear()
-				j.free <- batch
+		a := newAccepting(b, take)
+		defer a.builders.Release()
+		for batch := range full {
+			if err := a.decide(batch); err != nil {
+				return err
 			}
-			return nil
-		})
+			batch.clear()
+			j.free <- batch
+		}
+		return nil
 	})
 	if err := stages.Wait(); err != nil {
 		return fmt.Errorf("join images: %w", err)
@@ -162,6 +157,9 @@ func (j *joining) all(ctx context.Context, full chan<- *joinedBatch) error {
 // row joins a row into the batch.
 func (j *joining) row(batch *joinedBatch, key, value []byte) (err error) {
 	p := j.plan
+	if len(j.roles) == 0 { // the cells of the base are those of the joined row, behind the id
+		return j.copyRow(batch, key, value)
+	}
 	if j.base, err = rowform.Cells(j.base[:0], value); err != nil {
 		return err
 	}
@@ -203,6 +201,20 @@ func (j *joining) row(batch *joinedBatch, key, value []byte) (err error) {
 	for _, c := range p.joined[2:] {
 		batch.bytes = appendCell(batch.bytes, j.cell(c))
 	}
+	row.end = len(batch.bytes)
+	batch.rows = append(batch.rows, row)
+	return nil
+}
+
+// copyRow takes a candidate as it is.
+func (j *joining) copyRow(batch *joinedBatch, key, value []byte) (err error) {
+	if j.id, err = tokensort.PartitionKey(j.id[:0], key); err != nil {
+		return err
+	}
+	row := joinedRow{pinned: j.join.Has(0)}
+	batch.bytes = append(batch.bytes, key...)
+	row.key = len(batch.bytes)
+	batch.bytes = append(rowform.AppendContent(batch.bytes, j.id), value...)
 	row.end = len(batch.bytes)
 	batch.rows = append(batch.rows, row)
 	return nil

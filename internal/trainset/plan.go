@@ -35,6 +35,10 @@ type Plan struct {
 	base  Role
 	reads []*Read
 
+	// bySample tells that gathered rows are sorted by the sample hashes of their images and not by their tokens: nothing is joined with
+	// them that comes in the order of tokens, and what is asked for is in this order.
+	bySample bool
+
 	joined []joinedColumn // the cells of a joined row, in order
 	schema *arrow.Schema  // of joined rows
 	where  *selection.Filter
@@ -226,6 +230,7 @@ func (b *planner) makeReads() error {
 			add(r, selection.Condition{}, true)
 		}
 	}
+	p.bySample = len(p.reads) == 1 && p.spec.Order == ByHash
 	return errors.Join(errs...)
 }
 

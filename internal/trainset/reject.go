@@ -1,17 +1,14 @@
 package trainset
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/google/uuid"
 
 	"manifest/internal/cqltype"
 	"manifest/internal/rowform"
 	"manifest/internal/tokensort"
-	"manifest/tokenrange"
 )
 
 // The reasons of rejects. A status is named behind reasonStatus: status_rejected, status_none.
@@ -68,33 +65,4 @@ func (b *Builder) reject(key, row []byte, reason string, duplicateOf []byte) err
 // rejectsInOrder sorts the counts by reason, so that they don't depend on who came first.
 func (b *Builder) rejectsInOrder() {
 	slices.SortFunc(b.counts.Rejected, func(a, c Stage) int { return strings.Compare(a.Name, c.Name) })
-}
-
-// nameOf is the id of an image as text.
-func (p *Plan) nameOf(dst, id []byte) ([]byte, error) {
-	switch p.joined[idCell].typ.Kind {
-	case cqltype.UUID, cqltype.Timeuuid:
-		if len(id) != 16 {
-			return dst, fmt.Errorf("%w: a uuid of %d bytes", ErrInput, len(id))
-		}
-		return cqltype.AppendUUID(dst, id), nil
-	}
-	return append(dst, id...), nil
-}
-
-// ImageKey appends the key of an image, by its id as text: that of candidates and of [Pins].
-func (p *Plan) ImageKey(dst []byte, partitioner tokenrange.Partitioner, name string) ([]byte, error) {
-	id := []byte(name)
-	switch p.joined[idCell].typ.Kind {
-	case cqltype.UUID, cqltype.Timeuuid:
-		if len(name) == 16 { // as --uuid binary writes it
-			break
-		}
-		parsed, err := uuid.Parse(name)
-		if err != nil {
-			return dst, fmt.Errorf("%w: image %q: %w", ErrInput, name, err)
-		}
-		id = parsed[:]
-	}
-	return tokensort.AppendKey(dst, partitioner.Token(id), id), nil
 }

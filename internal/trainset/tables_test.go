@@ -287,14 +287,8 @@ func build(t testing.TB, spec Spec, images []image, s setup, files export.Option
 	if pins != nil {
 		of = pins(p, mkdir("pins"))
 	}
-	if err := b.Join(ctx, gathered, of); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Decide(ctx); err != nil {
-		t.Fatal(err)
-	}
 	files.NoSync = true
-	written, err := b.Write(ctx, WriteOptions{Dir: mkdir("out"), PartsDir: mkdir("parts"), Files: files})
+	written, err := b.Make(ctx, gathered, of, WriteOptions{Dir: mkdir("out"), PartsDir: mkdir("parts"), Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,9 @@
 package trainset
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -15,9 +12,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"manifest/export"
+	"manifest/internal/recycle"
 	"manifest/internal/rowform"
 	"manifest/internal/sampling"
-	"manifest/internal/tokensort"
 )
 
 // WriteOptions of the files.
@@ -42,18 +39,23 @@ type Written struct {
 	Dataset *export.Dataset
 }
 
-// Write makes the files of the decisions, and proves from their rows that nothing is in two splits. A proof that does not hold is an error.
-func (b *Builder) Write(ctx context.Context, opts WriteOptions) (*Written, error) {
-	sorted, err := b.final(ctx)
+// Make joins what was gathered, chooses among the images, and makes the files. It proves from their rows that nothing is in two splits: a
+// proof that does not hold is an error. pins may be nil.
+func (b *Builder) Make(ctx context.Context, gathered Gathered, pins *Pins, opts WriteOptions) (*Written, error) {
+	sampler, err := b.newSampler(pins)
 	if err != nil {
-		return nil, fmt.Errorf("put images in order: %w", err)
+		return nil, err
+	}
+	accept := func(take func(acceptedRow) error) error { return b.join(ctx, gathered, pins, take) }
+	w := &writing{builder: b, opts: opts, buffers: recycle.New(), out: &Written{Unfit: map[string]int64{}, HashesKnown: b.plan.hash != nil}}
+	err = w.all(ctx, func(ctx context.Context, add func(split int, final []byte) error) error {
+		return sampler.sample(ctx, accept, add)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make a training manifest: %w", err)
 	}
 	b.rejectsInOrder()
-	w := &writing{builder: b, opts: opts, out: &Written{Counts: b.counts, Unfit: map[string]int64{}, HashesKnown: b.plan.hash != nil}}
-	err = w.all(ctx, sorted)
-	if err := errors.Join(err, sorted.Close()); err != nil {
-		return nil, fmt.Errorf("write images: %w", err)
-	}
+	w.out.Counts = b.counts
 	if !w.out.Proof.Holds() {
 		return nil, fmt.Errorf("%w: splits leak: %v", ErrInput, w.out.Proof.Examples)
 	}
@@ -63,104 +65,13 @@ func (b *Builder) Write(ctx context.Context, opts WriteOptions) (*Written, error
 	return w.out, nil
 }
 
-// final sorts the kept images by split and order, and rejects those that were decided against.
-//
-//	key: number of the split, capture time (ByTime; those without last), sample hash, image
-//	value: decision, joined row
-func (b *Builder) final(ctx context.Context) (*tokensort.Sorter, error) {
-	sorter, err := tokensort.NewSorter(b.sorting())
-	if err != nil {
-		return nil, err
-	}
-	var sortKey, value []byte
-	var cells [][]byte
-	err = b.eachDecision(ctx, func(key, row, decision []byte) error {
-		d, err := sampling.ParseDecision(decision)
-		if err != nil {
-			return err
-		}
-		switch d.Outcome {
-		case sampling.Duplicate:
-			return b.reject(key, row, ReasonDuplicate, d.Of)
-		case sampling.PinnedApart:
-			return b.reject(key, row, ReasonPinnedApart, nil)
-		}
-		sortKey = append(sortKey[:0], byte(d.Split))
-		if b.plan.spec.Order == ByTime {
-			if cells, err = rowform.Cells(cells[:0], row); err != nil {
-				return err
-			}
-			if sortKey, err = appendTime(sortKey, cells[b.plan.time.cell]); err != nil {
-				return err
-			}
-		}
-		sortKey = appendUint64(sortKey, uint64(d.SampleHash))
-		sortKey = append(sortKey, key...)
-		value = append(rowform.AppendContent(value[:0], decision), row...)
-		return sorter.Add(sortKey, value)
-	})
-	// What is in order has all that the rest needs.
-	if err := errors.Join(err, b.decisions.Close(), sorter.Sort(ctx)); err != nil {
-		return nil, errors.Join(err, sorter.Close())
-	}
-	return sorter, nil
-}
-
-// eachDecision calls f for the accepted rows about which there is a decision.
-func (b *Builder) eachDecision(ctx context.Context, f func(key, row, decision []byte) error) (err error) {
-	decisions, err := b.decisions.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, decisions.Close()) }()
-	rows, err := tokensort.Open(b.accepted)
-	if err != nil {
-		return err
-	}
-	var ordinal []byte
-	n := uint64(0)
-	next := decisions.Next()
-	err = tokensort.Each(ctx, rows, func(key, row []byte) error {
-		if next != nil { // no more decisions, or an error
-			return nil
-		}
-		ordinal = appendOrdinal(ordinal[:0], n)
-		n++
-		if !bytes.Equal(ordinal, decisions.Key()) {
-			return nil
-		}
-		err := f(key, row, decisions.Value())
-		next = decisions.Next()
-		return err
-	})
-	if err == nil && !errors.Is(next, io.EOF) {
-		err = cmp.Or(next, fmt.Errorf("%w: a decision about nothing", ErrInput))
-	}
-	return err
-}
-
-// appendTime appends a time so that bytes have its order, with NULL behind all.
-func appendTime(dst, content []byte) ([]byte, error) {
-	if content == nil {
-		return append(dst, 1), nil
-	}
-	millis, err := millisOf(content)
-	return appendUint64(append(dst, 0), uint64(millis)^1<<63), err
-}
-
-func appendUint64(dst []byte, v uint64) []byte {
-	for shift := 56; shift >= 0; shift -= 8 {
-		dst = append(dst, byte(v>>shift))
-	}
-	return dst
-}
-
 // writing makes the files.
 type writing struct {
 	builder *Builder
 	opts    WriteOptions
 	out     *Written
 	prover  *sampling.Prover
+	buffers *recycle.Allocator // of records
 }
 
 // splitData is the dataset of one split, in pieces that are encoded at the same time.
@@ -170,7 +81,10 @@ type splitData struct {
 	pieces  []string
 }
 
-func (w *writing) all(ctx context.Context, sorted *tokensort.Sorter) (err error) {
+// finalImages hands on the images of the dataset, those of a split together and in order.
+type finalImages func(ctx context.Context, add func(split int, final []byte) error) error
+
+func (w *writing) all(ctx context.Context, images finalImages) (err error) {
 	sorting := w.builder.sorting()
 	sorting.Memory /= 2 // of each of three
 	if w.prover, err = sampling.NewProver(sorting); err != nil {
@@ -184,7 +98,7 @@ func (w *writing) all(ctx context.Context, sorted *tokensort.Sorter) (err error)
 		}
 	}
 	w.out.Dataset = splits[0].dataset
-	if err := w.encode(ctx, sorted, splits); err != nil {
+	if err := w.encode(ctx, images, splits); err != nil {
 		return err
 	}
 	return w.finish(ctx, splits)
