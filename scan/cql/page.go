@@ -167,6 +167,9 @@ func (r *read) ask(ctx context.Context, state []byte) (*gocql.Iter, error) {
 	if err != nil {
 		return nil, r.fail(scan.Other, err)
 	}
+	if !r.moved && r.most == 0 {
+		r.size = r.source.firstPageSize() // others may have learnt meanwhile how large rows are
+	}
 	started := time.Now()
 	iter, err := r.request(ctx, node, state)
 	if err != nil {
