@@ -28,10 +28,10 @@ func report(jobs []job) string {
 		for _, s := range j.subjects {
 			wall := s.seconds()
 			name := cmp.Or(map[string]string{ours: "`manifest`"}[s.tool], s.tool)
-			fmt.Fprintf(&b, "| %s | %s | %.1f | %.1f | %.0f | %s | %s | %s |\n", name, s.reads, wall, s.median(processcost.CPUSeconds),
+			fmt.Fprintf(&b, "| %s | %s | %.2f | %.2f | %.0f | %s | %s | %s |\n", name, s.reads, wall, s.median(processcost.CPUSeconds),
 				s.median(processcost.MiB), times(wall, cql), times(wall, files), cmp.Or(j.fault(s), "the same"))
 			if alone := s.jobSeconds(); alone > 0 {
-				fmt.Fprintf(&b, "| of it the job, started up | | %.1f | | | %s | %s | |\n", alone, times(alone, cql), times(alone, files))
+				fmt.Fprintf(&b, "| of it the job, started up | | %.2f | | | %s | %s | |\n", alone, times(alone, cql), times(alone, files))
 			}
 		}
 	}

@@ -36,15 +36,15 @@ func TestReport(t *testing.T) {
 	}
 	want := "| | reads | s | CPU s | peak MiB | times as long as `manifest` over CQL | from SSTables | answer |\n" + `|---|---|---|---|---|---|---|---|
 | **training manifest** | | | | | | | |
-` + "| `manifest`" + ` | CQL | 2.0 | 1.0 | 10 |  |  | the same |
-| Spark | CQL | 65.0 | 32.5 | 10 | 32.5 |  | the same |
-| of it the job, started up | | 60.0 | | | 30.0 |  | |
+` + "| `manifest`" + ` | CQL | 2.00 | 1.00 | 10 |  |  | the same |
+| Spark | CQL | 65.00 | 32.50 | 10 | 32.5 |  | the same |
+| of it the job, started up | | 60.00 | | | 30.0 |  | |
 | **table** | | | | | | | |
-` + "| `manifest`" + ` | CQL | 20.0 | 10.0 | 10 |  | 5.0 | the same |
-| Spark | CQL | 42.0 | 21.0 | 10 | 2.1 | 10.5 | the same |
-| of it the job, started up | | 38.0 | | | 1.9 | 9.5 | |
-` + "| `manifest`" + ` | SSTables | 4.0 | 2.0 | 10 | 0.2 |  | the same |
-| CQLite | SSTables | 1.0 | 0.5 | 10 | 0.1 | 0.2 | **of 7 rows:** 0 rows, y |
+` + "| `manifest`" + ` | CQL | 20.00 | 10.00 | 10 |  | 5.0 | the same |
+| Spark | CQL | 42.00 | 21.00 | 10 | 2.1 | 10.5 | the same |
+| of it the job, started up | | 38.00 | | | 1.9 | 9.5 | |
+` + "| `manifest`" + ` | SSTables | 4.00 | 2.00 | 10 | 0.2 |  | the same |
+| CQLite | SSTables | 1.00 | 0.50 | 10 | 0.1 | 0.2 | **of 7 rows:** 0 rows, y |
 
 training manifest: target 25 times as fast as Spark, its start-up left out: 30.0 times (32.5 times with it): met, by 20 %
 table: target 2 times as fast as Spark, its start-up left out: 1.9 times (2.1 times with it): missed, by 5 %
