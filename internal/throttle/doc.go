@@ -36,18 +36,17 @@
 //
 // A window takes about half a second. In the start, which ends when the limit
 // is too high or has been found bearable at its highest, the limit doubles as in
-// TCP's slow start, and a window takes a twentieth of a second, or two rounds of
-// pages: 8 requests in flight are reached within a third of a second, where a
-// page takes 20 ms. What was too high and what was borne then say where between
-// them the latency is bearable, as if it rose by the same with each request.
-// From there the limit grows by one per window, up to what was too high.
+// TCP's slow start, and a window takes a tenth of a second, or two rounds of
+// pages: 8 requests in flight are reached within half a second, where a page
+// takes 20 ms. From there it grows by one per window, up to what was too high.
 // Three things keep the start from harming a node:
 //
 //   - A limit doubles only after a window in which it was used up, whose pages
 //     were all begun at that limit. What is in flight is therefore never more
-//     than twice what was seen to be borne, and for one such window only.
+//     than twice what was seen to be borne, and for one such window only: then
+//     the limit goes back to that.
 //   - What is used up for an instant only is raised by one in half a second.
-//   - The quiet latency is that of five pages of one size at one request in
+//   - The quiet latency is that of eight pages of one size at one request in
 //     flight: not of the very first, nor of small ones with which a source begins.
 //
 // All limits together can grow to no more than the callers there are.

@@ -13,12 +13,10 @@ const (
 	windowPages = 8
 	windowTime  = 500 * time.Millisecond
 
-	// startPages and startTime are the least of a window of the start instead:
-	// 8 requests in flight are then reached within half a second, where a page
-	// takes 50 ms or less, and a pause of the node of some ten milliseconds
-	// does not hit half of the pages.
-	startPages = 5
-	startTime  = 50 * time.Millisecond
+	// startTime is the least that a window of the start takes instead: 8 requests
+	// in flight are then reached within a second, where a page takes 50 ms or
+	// less, and fast pages still show the node's pauses of some ten milliseconds.
+	startTime = 100 * time.Millisecond
 
 	// recovery is how long it takes the limit to grow by one once it has been
 	// lowered: a node that has just caught up is not to be pushed back at once.
@@ -55,7 +53,6 @@ type limit struct {
 
 	value   float64 // 1 to most
 	borne   float64 // the highest that a window of the start has found bearable; 0 before the first
-	borneAt float64 // the median of that window
 	tooHigh float64 // what ended the start, since it was not; 0 if nothing has
 	lowered bool    // has ever been, but for the end of the start
 	quiet   float64 // the quiet latency; 0 if unknown
@@ -144,7 +141,7 @@ func (l *limit) windowEnds(elapsed time.Duration) bool {
 	if l.starting() && l.wasFull() {
 		// A pause of the node hits all that is in flight, which must not be
 		// half of the window.
-		return pages >= max(startPages, 2*l.requests()+1) && elapsed >= startTime
+		return pages >= max(windowPages, 2*l.requests()+1) && elapsed >= startTime
 	}
 	return pages >= windowPages && elapsed >= windowTime
 }
@@ -168,27 +165,17 @@ func (l *limit) adapt(median float64, elapsed time.Duration) {
 	switch {
 	case median > bearable && l.starting():
 		l.tooHigh = l.value
-		l.value = l.between(median, bearable)
+		l.value = max(1, l.value*max(0.5, min(l.borne/l.value, bearable/median)))
 	case median > bearable:
 		l.lower(max(0.5, bearable/median))
 	case !l.usedUp:
 	case l.lowered || l.tooHigh > 0 && l.value+1 >= l.tooHigh:
 		l.value = min(l.most, l.value+elapsed.Seconds()/recovery.Seconds())
 	case l.tooHigh == 0 && l.wasFull():
-		l.borne, l.borneAt, l.value = l.value, median, min(l.most, 2*l.value)
+		l.borne, l.value = l.value, min(l.most, 2*l.value)
 	default: // between what was borne and what was not, or used up for an instant only
 		l.value = min(l.most, l.value+1)
 	}
-}
-
-// between is where the latency is bearable, between what was borne and the limit
-// that was not, at which it was median. What others ask of the node and what it
-// does for all of them makes latency rise by the same with each request more.
-func (l *limit) between(median, bearable float64) float64 {
-	if l.borne == 0 || l.borneAt >= bearable {
-		return max(1, l.borne)
-	}
-	return max(1, l.borne+(l.value-l.borne)*(bearable-l.borneAt)/(median-l.borneAt))
 }
 
 func (l *limit) lower(factor float64) {
