@@ -20,13 +20,13 @@ func (b *Builder) newAtOnce(opts sampling.Options) (sampler, error) {
 	return &atOnce{b, ordered}, err
 }
 
-func (a *atOnce) sample(ctx context.Context, accept func(take func(acceptedRow) error) error, add func(split int, final []byte) error) error {
+func (a *atOnce) sample(ctx context.Context, accepted acceptedRows, add addFinal) error {
 	if a.builder.plan.HasColumn("weight") && a.builder.plan.spec.Limit > 0 {
-		return a.sampleAll(ctx, accept, add)
+		return a.sampleAll(ctx, accepted, add)
 	}
 	a.builder.weight = a.ordered.Weight()
 	var final []byte
-	err := accept(a.take(func(r acceptedRow, d sampling.Decision, decision []byte) error {
+	err := accepted(a.take(func(r acceptedRow, d sampling.Decision, decision []byte) error {
 		final = appendFinal(final[:0], decision, r.row)
 		return add(d.Split, final)
 	}))
@@ -35,13 +35,13 @@ func (a *atOnce) sample(ctx context.Context, accept func(take func(acceptedRow) 
 }
 
 // sampleAll keeps the wanted images until their weight is known.
-func (a *atOnce) sampleAll(ctx context.Context, accept func(take func(acceptedRow) error) error, add func(split int, final []byte) error) (err error) {
+func (a *atOnce) sampleAll(ctx context.Context, accepted acceptedRows, add addFinal) (err error) {
 	kept, err := newFinalRows(a.builder.plan, a.builder.sorting())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.sorter.Close()) }()
-	err = accept(a.take(func(r acceptedRow, d sampling.Decision, decision []byte) error {
+	err = accepted(a.take(func(r acceptedRow, d sampling.Decision, decision []byte) error {
 		return kept.add(r.key, r.row, d, decision)
 	}))
 	if err != nil {

@@ -15,12 +15,17 @@ type Pins struct {
 	Images *tokensort.Sorter
 }
 
-// sampler chooses among the accepted images: it deduplicates, samples and splits them. Those that are kept go to add, as [finalRows] has
-// them and in that order; those that were decided against are rejected. accept is called once, with the function that takes the accepted
-// images in the order of their keys. What is on the disk is removed at the end.
+// sampler chooses among the accepted images: it deduplicates, samples and splits them, hands on those that are kept, and rejects those
+// that were decided against. What it has on the disk is removed at the end.
 type sampler interface {
-	sample(ctx context.Context, accept func(take func(acceptedRow) error) error, add func(split int, final []byte) error) error
+	sample(ctx context.Context, accepted acceptedRows, add addFinal) error
 }
+
+// acceptedRows hands the accepted images to take, in the order of their keys. It is called once.
+type acceptedRows func(take func(acceptedRow) error) error
+
+// addFinal takes an image of the dataset, as appendFinal writes it. Those of a split come together, and in the order of the files.
+type addFinal func(split int, final []byte) error
 
 // newSampler makes the sampling of the accepted images.
 func (b *Builder) newSampler(pins *Pins) (sampler, error) {

@@ -47,7 +47,7 @@ func (f *finalRows) add(key, row []byte, d sampling.Decision, decision []byte) (
 }
 
 // each calls add for the images in order, which ends the adding of others.
-func (f *finalRows) each(ctx context.Context, add func(split int, final []byte) error) error {
+func (f *finalRows) each(ctx context.Context, add addFinal) error {
 	if err := f.sorter.Sort(ctx); err != nil {
 		return fmt.Errorf("put images in order: %w", err)
 	}

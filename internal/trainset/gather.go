@@ -82,8 +82,8 @@ type GatherPart struct {
 	begun      bool // candidates stands on a row
 	ended      bool // candidates has no more rows
 
-	mask       []bool
-	key, value []byte
+	mask           []bool
+	id, key, value []byte
 }
 
 // Write keeps the rows of a record that are of use.
@@ -104,11 +104,10 @@ func (p *GatherPart) Write(ctx context.Context, rec arrow.Record) error {
 		if !wanted {
 			continue
 		}
-		name, err := idOf(id, i)
-		if err != nil {
+		if p.id, err = appendID(p.id[:0], id, i); err != nil {
 			return err
 		}
-		if p.key, err = p.gatherer.plan.appendKey(p.key[:0], p.gatherer.opts.Partitioner, name); err != nil {
+		if p.key, err = p.gatherer.plan.appendKey(p.key[:0], p.gatherer.opts.Partitioner, p.id); err != nil {
 			return err
 		}
 		if p.candidates != nil {
@@ -152,18 +151,18 @@ func placesOf(schema *arrow.Schema, columns []string) ([]int, error) {
 	return places, nil
 }
 
-// idOf gives the bytes of an image's id, as the server serializes it.
-func idOf(arr arrow.Array, i int) ([]byte, error) {
+// appendID appends the bytes of an image's id, as the server serializes it.
+func appendID(dst []byte, arr arrow.Array, i int) ([]byte, error) {
 	if arr.IsNull(i) {
-		return nil, fmt.Errorf("%w: an image without an id", ErrInput)
+		return dst, fmt.Errorf("%w: an image without an id", ErrInput)
 	}
 	switch a := arr.(type) {
 	case *array.FixedSizeBinary:
-		return a.Value(i), nil
+		return append(dst, a.Value(i)...), nil
 	case *array.String:
-		return []byte(a.Value(i)), nil
+		return append(dst, a.Value(i)...), nil
 	}
-	return nil, fmt.Errorf("%w: an id of type %s", ErrInput, arr.DataType())
+	return dst, fmt.Errorf("%w: an id of type %s", ErrInput, arr.DataType())
 }
 
 // isCandidate tells whether the image of p.key is one.

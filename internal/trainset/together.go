@@ -27,22 +27,22 @@ func (b *Builder) newTogether(opts sampling.Options) (sampler, error) {
 	return &together{builder: b, accepted: filepath.Join(b.opts.Dir, "accepted.run"), decider: decider}, err
 }
 
-func (t *together) sample(ctx context.Context, accept func(take func(acceptedRow) error) error, add func(split int, final []byte) error) (err error) {
+func (t *together) sample(ctx context.Context, accepted acceptedRows, add addFinal) (err error) {
 	kept, err := newFinalRows(t.builder.plan, t.builder.sorting())
 	if err != nil {
 		return errors.Join(err, t.decider.Close())
 	}
 	defer func() { err = errors.Join(err, kept.sorter.Close()) }()
-	if err := t.decide(ctx, accept, kept); err != nil {
+	if err := t.decide(ctx, accepted, kept); err != nil {
 		return err
 	}
 	return kept.each(ctx, add)
 }
 
 // decide keeps those that are wanted.
-func (t *together) decide(ctx context.Context, accept func(take func(acceptedRow) error) error, kept *finalRows) (err error) {
+func (t *together) decide(ctx context.Context, accepted acceptedRows, kept *finalRows) (err error) {
 	defer func() { err = errors.Join(err, t.decider.Close(), removeIfThere(t.accepted)) }()
-	if err := t.takeAll(accept); err != nil {
+	if err := t.takeAll(accepted); err != nil {
 		return err
 	}
 	if t.decisions, err = t.decider.Decide(ctx); err != nil {
@@ -65,7 +65,7 @@ func (t *together) decide(ctx context.Context, accept func(take func(acceptedRow
 	return errors.Join(err, t.decisions.Close())
 }
 
-func (t *together) takeAll(accept func(take func(acceptedRow) error) error) error {
+func (t *together) takeAll(accepted acceptedRows) error {
 	if err := removeIfThere(t.accepted); err != nil { // of a process that ended
 		return err
 	}
@@ -73,7 +73,7 @@ func (t *together) takeAll(accept func(take func(acceptedRow) error) error) erro
 	var number []byte
 	n := uint64(0)
 	return tokensort.WriteRun(t.accepted, func(w *tokensort.Writer) error {
-		return accept(func(r acceptedRow) error {
+		return accepted(func(r acceptedRow) error {
 			if err := w.Add(r.key, r.row); err != nil {
 				return err
 			}

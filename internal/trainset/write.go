@@ -46,11 +46,9 @@ func (b *Builder) Make(ctx context.Context, gathered Gathered, pins *Pins, opts 
 	if err != nil {
 		return nil, err
 	}
-	accept := func(take func(acceptedRow) error) error { return b.join(ctx, gathered, pins, take) }
+	accepted := func(take func(acceptedRow) error) error { return b.join(ctx, gathered, pins, take) }
 	w := &writing{builder: b, opts: opts, buffers: recycle.New(), out: &Written{Unfit: map[string]int64{}, HashesKnown: b.plan.hash != nil}}
-	err = w.all(ctx, func(ctx context.Context, add func(split int, final []byte) error) error {
-		return sampler.sample(ctx, accept, add)
-	})
+	err = w.all(ctx, func(ctx context.Context, add addFinal) error { return sampler.sample(ctx, accepted, add) })
 	if err != nil {
 		return nil, fmt.Errorf("make a training manifest: %w", err)
 	}
@@ -81,8 +79,8 @@ type splitData struct {
 	pieces  []string
 }
 
-// finalImages hands on the images of the dataset, those of a split together and in order.
-type finalImages func(ctx context.Context, add func(split int, final []byte) error) error
+// finalImages hands on the images of the dataset.
+type finalImages func(ctx context.Context, add addFinal) error
 
 func (w *writing) all(ctx context.Context, images finalImages) (err error) {
 	sorting := w.builder.sorting()
