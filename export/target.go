@@ -69,6 +69,15 @@ func Prepare(dir string, opts TargetOptions) (*Target, error) {
 	return t, nil
 }
 
+// Check tells whether [Prepare] would refuse to make a dataset at dir, and changes nothing: for whoever has much to do before.
+func Check(dir string, overwrite bool) error {
+	abs, err := resolve(dir)
+	if err != nil {
+		return fmt.Errorf("output directory: %w", err)
+	}
+	return (&Target{dir: abs, opts: TargetOptions{Overwrite: overwrite}}).check()
+}
+
 // resolve gives the absolute path of a dataset, behind any link: or the rename
 // would replace the link.
 func resolve(dir string) (string, error) {
