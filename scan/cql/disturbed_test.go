@@ -191,14 +191,29 @@ func TestNodesThatRestartAndJoin(t *testing.T) {
 		all := &numbers{committed: map[int32]int{}}
 		disturbed := make(chan error, 1)
 		var once sync.Once
-		wait := make(chan struct{})
+		wait, replanned := make(chan struct{}), make(chan struct{}, 1)
 		result, err := scan.Run(t.Context(), j.plan, j.source, []scan.Consumer{all}, scan.Options{
 			Columns: []string{"k"}, Workers: 2, Watcher: j.watch, WatchInterval: time.Second, NoSecondReads: true,
 			Events: scan.Events{
 				SplitCommitted: func(scan.Receipt) {
-					once.Do(func() { go func() { disturbed <- disturb(); close(wait) }() })
-					if splits > 100 { // the rest waits for what has been done to the cluster
+					once.Do(func() {
+						go func() {
+							err := disturb()
+							if splits > 100 && err == nil {
+								<-replanned
+							}
+							disturbed <- err
+							close(wait)
+						}()
+					})
+					if splits > 100 { // the rest waits until the run has seen what has been done to the cluster
 						<-wait
+					}
+				},
+				Replanned: func(scan.ReplanInfo) {
+					select {
+					case replanned <- struct{}{}:
+					default:
 					}
 				},
 			},
