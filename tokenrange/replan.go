@@ -28,17 +28,17 @@ func (p Placement) Replan(s Split, before Placement) []Split {
 		return []Split{s}
 	}
 	var splits []Split
+	partitions, bytes := s.Partitions, s.Bytes // that are left
 	for _, part := range p.Within(s.Range) {
 		piece := s.part(part.Range)
 		piece.Replicas = part.Replicas
+		// Several parts may be rounded up: together they are no more than the whole.
+		piece.Partitions, piece.Bytes = min(piece.Partitions, partitions), min(piece.Bytes, bytes)
+		partitions, bytes = partitions-piece.Partitions, bytes-piece.Bytes
 		splits = append(splits, piece)
 	}
 	// What rounding took from the others is in the last.
 	last := &splits[len(splits)-1]
-	last.Partitions, last.Bytes = s.Partitions, s.Bytes
-	for _, other := range splits[:len(splits)-1] {
-		last.Partitions -= other.Partitions
-		last.Bytes -= other.Bytes
-	}
+	last.Partitions, last.Bytes = last.Partitions+partitions, last.Bytes+bytes
 	return splits
 }

@@ -90,3 +90,33 @@ func TestReplanTilesTheSplit(t *testing.T) {
 		}
 	})
 }
+
+// Parts of a tenth of five bytes are half a byte each, and were rounded up: the last had -1.
+func TestReplanDividesWhatThereIs(t *testing.T) {
+	one := []tokenrange.Node{{ID: "a", Datacenter: "dc", Rack: "r", Tokens: []tokenrange.Token{token(100)}}}
+	var many []tokenrange.Node
+	for v := range int64(10) {
+		many = append(many, tokenrange.Node{ID: fmt.Sprint("n", v), Datacenter: "dc", Rack: "r", Tokens: []tokenrange.Token{token(v + 1)}})
+	}
+	rf := tokenrange.SimpleStrategy(tokenrange.ReplicationFactor{All: 1})
+	place := func(nodes []tokenrange.Node) tokenrange.Placement {
+		ring, err := tokenrange.NewRing(tokenrange.Murmur3, nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ring.Place(rf, "dc")
+	}
+	s := tokenrange.NewSplit(span(0, 10), "a")
+	s.Partitions, s.Bytes = 5, 5
+	var partitions, bytes int64
+	got := place(many).Replan(s, place(one))
+	for _, piece := range got {
+		if piece.Partitions < 0 || piece.Bytes < 0 {
+			t.Errorf("piece %+v", piece)
+		}
+		partitions, bytes = partitions+piece.Partitions, bytes+piece.Bytes
+	}
+	if len(got) != 10 || partitions != 5 || bytes != 5 {
+		t.Errorf("%d pieces of %d partitions and %d bytes, not 10, 5 and 5", len(got), partitions, bytes)
+	}
+}
