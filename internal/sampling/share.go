@@ -126,7 +126,4 @@ func SplitOf(salt string, splits []Split, unit int64) string {
 }
 
 // Keeps tells whether the share keeps an image of that sample hash.
-func (s Share) Keeps(hash int64) bool {
-	t := threshold(s.rat(), 63)
-	return !t.IsUint64() || uint64(hash) < t.Uint64()
-}
+func (s Share) Keeps(hash int64) bool { return newFraction(s).keeps(hash) }

@@ -242,6 +242,21 @@ func TestBytesDependOnRowsAlone(t *testing.T) {
 	}
 }
 
+// decidesAtOnce tells which way a manifest goes.
+func decidesAtOnce(t *testing.T, spec Spec) bool {
+	p, err := NewPlan(spec, imageTables(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &Builder{plan: p, opts: Options{Dir: t.TempDir()}.withDefaults()}
+	chosen, err := b.newSampler(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ok := chosen.(*atOnce)
+	return ok
+}
+
 // A manifest of the index table alone is decided about row by row. A cap that never binds makes the sampling look at all rows together:
 // the files are the same, and so are they whatever the splits, records, memory and workers.
 func TestDecidedAtOnceOrTogether(t *testing.T) {
@@ -267,6 +282,9 @@ func TestDecidedAtOnceOrTogether(t *testing.T) {
 			change(&spec)
 			together := spec
 			together.Caps = []Cap{{"device", 1_000_000}}
+			if decidesAtOnce(t, together) || !decidesAtOnce(t, spec) {
+				t.Fatal("both are decided in the same way, which compares nothing")
+			}
 			dir, of := build(t, together, images, setup{4, 10, 1 << 20, 2}, export.Options{}, nil)
 			want := files(t, dir)
 			for _, s := range []setup{{1, 1000, 1 << 30, 4}, {5, 7, 1, 1}, {16, 3, 1 << 14, 2}} {

@@ -39,7 +39,7 @@ func (f *finalRows) add(key, row []byte, d sampling.Decision, decision []byte) (
 		}
 	}
 	if !f.plan.bySample { // whose keys begin with it
-		f.key = appendUint64(f.key, uint64(d.SampleHash))
+		f.key = binary.BigEndian.AppendUint64(f.key, uint64(d.SampleHash))
 	}
 	f.key = append(f.key, key...)
 	f.value = appendFinal(f.value[:0], decision, row)
@@ -83,7 +83,5 @@ func appendTime(dst, content []byte) ([]byte, error) {
 		return append(dst, 1), nil
 	}
 	millis, err := millisOf(content)
-	return appendUint64(append(dst, 0), uint64(millis)^1<<63), err
+	return binary.BigEndian.AppendUint64(append(dst, 0), uint64(millis)^1<<63), err
 }
-
-func appendUint64(dst []byte, v uint64) []byte { return binary.BigEndian.AppendUint64(dst, v) }
