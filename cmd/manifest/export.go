@@ -147,7 +147,7 @@ func runExport(cmd *cobra.Command, o exportOptions) (err error) {
 	} else if made {
 		return result.print(cmd.OutOrStdout(), o.run.asJSON)
 	}
-	if err := o.checkPlace(cmd.Context(), where, id); err != nil {
+	if err := where.checkDataset(cmd.Context(), id, o.overwrite); err != nil {
 		return err
 	}
 	if err := o.origin.snapshot.resume(export.RunDir(o.out, id)); err != nil {
@@ -170,17 +170,6 @@ func runExport(cmd *cobra.Command, o exportOptions) (err error) {
 		return err
 	}
 	return errors.Join(err, result.print(cmd.OutOrStdout(), o.run.asJSON), incomplete(from))
-}
-
-// checkPlace refuses a place that may not be written to, before anything is opened.
-func (o exportOptions) checkPlace(ctx context.Context, where *place, id string) error {
-	if where.remote() {
-		return where.checkDataset(ctx, o.overwrite)
-	}
-	if _, made := export.Published(o.out, id); made { // by a process of this run that ended before it had cleaned up
-		return nil
-	}
-	return export.Check(o.out, o.overwrite)
 }
 
 // write reads the table and publishes its files. With an error comes a result

@@ -120,9 +120,12 @@ func (e *uploadError) Unwrap() error { return e.err }
 
 // checkDataset completes what an earlier run has begun to publish, and refuses a
 // place that may not be replaced, or not be written, before anything is read.
-func (p *place) checkDataset(ctx context.Context, overwrite bool) error {
+func (p *place) checkDataset(ctx context.Context, id string, overwrite bool) error {
 	if !p.remote() {
-		return nil
+		if _, made := export.Published(p.local, id); made { // by a process of this run that ended before it had cleaned up
+			return nil
+		}
+		return export.Check(p.local, overwrite)
 	}
 	tree, err := p.tree(false)
 	if err != nil {

@@ -179,7 +179,7 @@ func (s *Source) Read(ctx context.Context, split tokenrange.Split, columns []str
 	}
 	defer rows.release()
 
-	r := &read{source: s, rows: rows, split: split, projection: p, nodes: slices.Clone(split.Replicas), size: s.firstPageSize()}
+	r := &read{source: s, rows: rows, split: split, projection: p, nodes: slices.Clone(split.Replicas)}
 	r.stats.Consistency = s.cluster.Consistency()
 	err = r.all(ctx, emit)
 	rows.partitions.describe(&r.stats)
