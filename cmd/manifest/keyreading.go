@@ -46,7 +46,7 @@ func (k *keyReading) run(ctx context.Context, id string, opts runOptions, watch 
 		return usageError{err}
 	}
 	k.pass = pass{
-		dir: k.dir, input: keys, columns: gatherer.Columns(),
+		dir: k.dir, input: keys, columns: gatherer.Columns(), part: ", partition keys",
 		consumers: []scan.Consumer{scan.ConsumerFunc(func(ctx context.Context, s tokenrange.Split) (scan.Part, error) {
 			return gatherer.Begin(ctx, s)
 		})},

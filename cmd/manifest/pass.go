@@ -100,6 +100,8 @@ type pass struct {
 	input     *input
 	columns   []string
 	consumers []scan.Consumer
+	// part says to a person what of the table is read; empty for its rows.
+	part string
 	// query is what else decides the result, as the ledger records it.
 	query []ledger.Option
 }
@@ -158,7 +160,7 @@ func (p *pass) run(ctx context.Context, id string, opts runOptions, watch *overs
 	}
 	earlier := record.Receipts()
 	plan := p.input.plan
-	shown := newProgress(p.input.table.String(), plan, p.input.ring())
+	shown := newProgress(p.input.table.String()+p.part, plan, p.input.ring())
 	for _, r := range earlier {
 		shown.events().RecordRead(scan.RecordInfo{Rows: r.Rows})
 		shown.events().SplitCommitted(r)

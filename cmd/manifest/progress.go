@@ -77,13 +77,21 @@ func (p *progress) share() float64 {
 	return min(1, p.covered/p.asked)
 }
 
+// whole is what the share is a part of.
+func (p *progress) whole() string {
+	if p.asked < 0.999999 { // of a sum of fractions
+		return "what is wanted"
+	}
+	return "the ring"
+}
+
 // line is the progress in one line.
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	elapsed := time.Since(p.started)
 	share := p.share()
-	s := fmt.Sprintf("%s: %.1f %% of the ring, %d rows, %.0f rows/s", p.table, share*100, p.rows, float64(p.rows)/max(elapsed.Seconds(), 1e-3))
+	s := fmt.Sprintf("%s: %.1f %% of %s, %d rows, %.0f rows/s", p.table, share*100, p.whole(), p.rows, float64(p.rows)/max(elapsed.Seconds(), 1e-3))
 	if share > 0 && share < 1 {
 		s += fmt.Sprintf(", %s left", time.Duration(float64(elapsed)*(1-share)/share).Round(time.Second))
 	}

@@ -25,13 +25,13 @@ func TestProgressCountsTokenSpaceAndRows(t *testing.T) {
 	events.RecordRead(scan.RecordInfo{Rows: 20})
 	events.SplitFailed(scan.FailureInfo{RowsDropped: 20})
 	events.SplitCommitted(scan.Receipt{Range: quarters[0]})
-	if got := p.line(); !strings.Contains(got, "50.0 % of the ring, 100 rows") || !strings.Contains(got, "1 reads failed") {
+	if got := p.line(); !strings.Contains(got, "50.0 % of what is wanted, 100 rows") || !strings.Contains(got, "1 reads failed") {
 		t.Errorf("half-way: %s", got)
 	}
 	events.SplitCommitted(scan.Receipt{Range: quarters[1]})
 	var out bytes.Buffer
 	p.show(&out, "auto")() // no terminal: the last line is printed when it ends
-	if got := out.String(); !strings.HasPrefix(got, "ks.t: 100.0 % of the ring, 100 rows") || strings.Contains(got, "left") {
+	if got := out.String(); !strings.HasPrefix(got, "ks.t: 100.0 % of what is wanted, 100 rows") || strings.Contains(got, "left") {
 		t.Errorf("at the end: %q", got)
 	}
 }
