@@ -27,9 +27,10 @@ demo-live: build
 
 # Tests bring their own set-up: Cassandra's jars by Maven and the Python readers
 # by pip, once, into the cache folder. Three nodes run meanwhile, for all tests
-# that share them; some start others of their own.
+# that share them; some start others of their own. Results are never taken from
+# the cache of go test, which does not see that a test runs the binary.
 test:
-	$(GO) run ./internal/casstest/casstestctl run -nodes 3 -- $(GO) test $(TEST_FLAGS) -p 2 -timeout 30m ./...
+	$(GO) run ./internal/casstest/casstestctl run -nodes 3 -- $(GO) test -count=1 $(TEST_FLAGS) -p 2 -timeout 30m ./...
 
 # pyarrow, pandas, DuckDB, Polars, Hugging Face datasets, WebDataset, mlcroissant
 # and Spark 3.5 open what was exported. make test leaves Spark out, whose packages
