@@ -68,11 +68,13 @@ func (r *read) all(ctx context.Context, emit func(arrow.Record) error) error {
 		state = slices.Clone(iter.PageState())
 		before := r.rows.bytes
 		n, err := r.rows.read(iter)
+		if err == nil {
+			r.received(n, r.rows.bytes-before) // before the next read has its turn, which asks how large rows are
+		}
 		r.release(throttle.Outcome{Rows: int64(n), Bytes: r.rows.bytes - before, Latency: r.latency})
 		if err != nil {
 			return r.fail(scan.Protocol, err)
 		}
-		r.received(n, r.rows.bytes-before)
 		if n > 0 {
 			if err := deliver(r.rows, emit); err != nil {
 				return err
